@@ -18,6 +18,7 @@
 #include "../tools/standard.h"
 #include "advise/advise.h"
 #include "advise/code.h"
+#include "advise/leases.h"
 #include "advise/place.h"
 #include "fold/fold.h"
 #include "record/child.h"
@@ -356,7 +357,11 @@ static int profile_show(const struct profile_options *options, const struct prof
 	struct places *places = places_create();
 	struct codes *codes = codes_create();
 	struct loop_code code = {code_look, codes};
-	struct advise_context context = {&code, options->program ? options->program[0] : NULL};
+	struct leases leases = {COSYD_UNKNOWN};
+	struct file_look files = {leases_look, &leases};
+	/* Of processes that ran already, a name may be another file's here. */
+	struct advise_context context = {&code, options->program ? options->program[0] : NULL,
+					 options->program ? &files : NULL};
 	int status = STATUS_FINE;
 
 	if (!advice || !places || !codes)

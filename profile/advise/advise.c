@@ -656,5 +656,5 @@ void advise(const struct profile *profile, const struct advise_context *context,
 	for (int i = 0; i < USELESS_KINDS; i++)
 		advise_useless(ret, i);
 	qsort(ret->findings, ret->n, sizeof(*ret->findings), finding_order);
-	ret->context = (struct advise_context){NULL, NULL};
+	ret->context = (struct advise_context){NULL, NULL, NULL};
 }

@@ -38,7 +38,8 @@ struct finding {
 	char type[ADVISE_TEXT];	   /* what to type, one line */
 	char better[ADVISE_TEXT];  /* what would save more, with another source; or "" */
 	char gives_up[ADVISE_TEXT];
-	char why[ADVISE_TEXT]; /* of what does not pay */
+	char depends[ADVISE_TEXT]; /* on what was not looked at, or may change; or "" */
+	char why[ADVISE_TEXT];	   /* of what does not pay */
 };
 
 /* What was measured of a saving that was predicted (verify/); `rounds` 0: nothing. */
@@ -51,11 +52,18 @@ struct verified {
 	bool in;
 };
 
+/* Looks at files as they are now, by their paths (leases.h). */
+struct file_look {
+	enum run_reason (*look)(void *context, const char *path, bool *daemon);
+	void *context;
+};
+
 /* What is known besides the recording. */
 struct advise_context {
 	const struct loop_code
 		*code;	   /* looks at the programs, for where their loops are; or NULL */
 	const char *typed; /* the program as it was typed; or NULL */
+	const struct file_look *files; /* or NULL: they may be others now */
 };
 
 struct advice {
@@ -65,7 +73,8 @@ struct advice {
 	uint64_t in_rows;	       /* calls that are in repeated sequences */
 	struct finding findings[ADVISE_MAX_FINDINGS];
 	uint32_t n;
-	struct finding run; /* what `cosy run` would save, whether or not that is a finding */
+	struct run_sums reads; /* the profile's, less those of files that cannot be served */
+	struct finding run;    /* what `cosy run` would save, whether or not that is a finding */
 	struct verified verified;
 };
 

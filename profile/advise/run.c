@@ -82,9 +82,10 @@ static struct read_price read_price(const struct profile *profile)
  * Returns the least and the most that the reads that would be served take now, lseeks included.  What was
  * measured of them has the tracer in it, and what only a disk takes, which a window does not save.
  */
-static struct saving run_takes(const struct profile *profile, const struct read_price *price)
+static struct saving run_takes(const struct advice *advice, const struct read_price *price)
 {
-	const struct run_sums *run = &profile->run;
+	const struct profile *profile = advice->profile;
+	const struct run_sums *run = &advice->reads;
 	uint64_t served = run->calls[RUN_SERVED];
 	double cpu = saving_cpu(profile, served, run->cpu[RUN_SERVED]);
 	double seeks = (double)run->seeks * profile->header.null_call;
@@ -109,15 +110,16 @@ static double run_costs(const struct run_sums *run, const struct read_price *pri
 	       run->fetched * price->byte;
 }
 
-static struct saving run_saves(const struct profile *profile)
+static struct saving run_saves(const struct advice *advice)
 {
-	const struct run_sums *run = &profile->run;
+	const struct profile *profile = advice->profile;
+	const struct run_sums *run = &advice->reads;
 	struct read_price price = read_price(profile);
 	double serves = run_costs(run, &price);
 	double start = run->programs * model_exec_us * 1000;
 	double windows =
 		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
-	struct saving range = run_takes(profile, &price);
+	struct saving range = run_takes(advice, &price);
 
 	/*
 	 * What lies elsewhere is in no cache: the read that is left out no longer waits for it.  Nor
@@ -130,33 +132,72 @@ static struct saving run_saves(const struct profile *profile)
 	return range;
 }
 
+/* Counts the reads of a file among those that are not served. */
+static void reads_refuse(struct run_sums *run, const struct run_served *file, enum run_reason why)
+{
+	run->calls[why] += file->calls;
+	run->cpu[why] += file->cpu;
+	run->bytes[why] += file->bytes;
+	run->calls[RUN_SERVED] -= file->calls;
+	run->cpu[RUN_SERVED] -= file->cpu;
+	run->bytes[RUN_SERVED] -= file->bytes;
+	run->seeks -= file->seeks;
+	run->windows -= file->windows;
+	run->random -= file->random;
+	run->fetches -= file->fetches;
+	run->fetched -= file->fetched;
+}
+
+/* Looks at the files as they are now.  Returns what the finding depends on; or "". */
+static const char *reads_look(struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	const struct file_look *files = advice->context.files;
+	bool daemon = false;
+
+	advice->reads = profile->run;
+	for (uint32_t i = 1; files && i <= profile->n_run_files; i++) {
+		const struct run_file *file = &profile->run_files[i];
+		enum run_reason why = files->look(files->context, file->path, &daemon);
+
+		if (why != RUN_SERVED)
+			reads_refuse(&advice->reads, &file->served, why);
+	}
+	if (!files)
+		return "on whose its files are (its user's, or cosyd runs), where they are (ext4, "
+		       "tmpfs, xfs, btrfs and the like), and that nobody writes them";
+	return daemon ? "on cosyd, for the files of other users" : "";
+}
+
 void run_advise(struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
-	struct saving range = run_saves(profile);
+	const char *depends = reads_look(advice);
+	const struct run_sums *run = &advice->reads;
+	struct saving range = run_saves(advice);
 	bool pays = saving_pays(advice, &range);
 	struct finding *finding = finding_new(advice, pays ? WAY_RUN : WAY_NOTHING, range);
 
 	if (!finding)
 		return;
 	for (int i = 0; i < RUN_REASONS; i++)
-		finding->calls += i == RUN_NO_FILE ? 0 : profile->run.calls[i];
-	finding->cpu = saving_ns(
-		saving_cpu(profile, profile->run.calls[RUN_SERVED], profile->run.cpu[RUN_SERVED]));
-	if (pays && profile->run.seeks)
+		finding->calls += i == RUN_NO_FILE ? 0 : run->calls[i];
+	finding->cpu = saving_ns(saving_cpu(profile, run->calls[RUN_SERVED], run->cpu[RUN_SERVED]));
+	if (pays && run->seeks)
 		snprintf(finding->title, sizeof(finding->title),
-			 "%lu of %lu reads of files, and %lu lseeks",
-			 profile->run.calls[RUN_SERVED], finding->calls, profile->run.seeks);
+			 "%lu of %lu reads of files, and %lu lseeks", run->calls[RUN_SERVED],
+			 finding->calls, run->seeks);
 	else if (pays)
 		snprintf(finding->title, sizeof(finding->title), "%lu of %lu reads of files",
-			 profile->run.calls[RUN_SERVED], finding->calls);
+			 run->calls[RUN_SERVED], finding->calls);
 	else
 		strcpy(finding->title, "cosy run");
 	if (pays) {
 		run_type(finding, advice, "");
 		strcpy(finding->gives_up, "access times of the files");
+		strcpy(finding->depends, depends);
 	} else {
-		run_why(&profile->run, finding->why, sizeof(finding->why));
+		run_why(run, finding->why, sizeof(finding->why));
 	}
 	advice->run = *finding;
 }

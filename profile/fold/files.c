@@ -105,6 +105,7 @@ void files_drop(struct files *files, struct open_file *file)
 	relax_closed(files->grammar->profile, file);
 	session_end(files, file);
 	free(file->line);
+	free(file->path);
 	free(file);
 	files->n_open--;
 }
@@ -258,6 +259,11 @@ static void files_opened(struct files *files, struct fold_process *process,
 	if (!file)
 		return;
 	file->flags = flags;
+	if (path && file->kind == FILE_REGULAR && (flags & O_ACCMODE) == O_RDONLY &&
+	    !(call->event.flags & EVENT_PATH_CUT) &&
+	    (*path == '/' ||
+	     (!process->moved && (call->nr == SYS_open || (int)call->args[0] == AT_FDCWD))))
+		file->path = strdup(path);
 	file->position_known = !(flags & O_APPEND);
 	file->extends = flags & (O_APPEND | O_TRUNC | O_EXCL);
 }
@@ -335,6 +341,7 @@ void files_call(struct files *files, struct fold_process *process, const struct 
 	case SYS_chdir:
 	case SYS_fchdir:
 		process->directory = ++files->serial;
+		process->moved = true;
 		break;
 	case SYS_close_range:
 		files_close_range(files, process, call);

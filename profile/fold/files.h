@@ -37,6 +37,8 @@ struct open_file {
 	uint64_t direct, fetched;	/* reads past the window, their bytes or pages */
 	int64_t low, high;		/* and between which offsets */
 	uint64_t steady;		/* since the last one that was higher */
+	char *path;			/* of one that it may serve; NULL: not known */
+	uint32_t run_file;		/* profile.run_files; 0: none */
 	uint64_t calls, cpu;
 	/* relax.h */
 	uint32_t name;	  /* its number; 0: not known */
@@ -63,6 +65,7 @@ struct fold_process {
 	uint32_t program; /* profile.programs */
 	struct file_table *table;
 	uint64_t directory;    /* changes with each chdir */
+	bool moved;	       /* it, or who made it, has changed it */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
 	bool threaded;	       /* it has, or had, a second thread */
 	bool bus_handled;      /* its SIGBUS may be its own, so `cosy run` maps nothing */

@@ -36,7 +36,7 @@ struct fold {
 	struct depends depends;
 	struct useless useless;
 	struct relax relax;
-	struct table sites, stack_ids, object_ids;
+	struct table sites, stack_ids, object_ids, run_files;
 	struct fold_thread *threads[BUCKETS];
 	struct fold_process *processes[BUCKETS];
 	uint32_t n_threads;
@@ -57,13 +57,16 @@ struct fold *fold_create(const struct event_header *header)
 	profile->frames = calloc(LIMIT_FRAMES, sizeof(*profile->frames));
 	profile->objects = calloc(LIMIT_OBJECTS + 1, sizeof(*profile->objects));
 	profile->sessions = calloc(LIMIT_SESSIONS, sizeof(*profile->sessions));
+	profile->run_files = calloc(LIMIT_RUN_FILES + 1, sizeof(*profile->run_files));
 	fold->files.grammar = &fold->grammar;
 	if (!profile->sites || !profile->stacks || !profile->frames || !profile->objects ||
-	    !profile->sessions || !grammar_create(&fold->grammar, profile, LIMIT_SYMBOLS) ||
+	    !profile->sessions || !profile->run_files ||
+	    !grammar_create(&fold->grammar, profile, LIMIT_SYMBOLS) ||
 	    !relax_create(&fold->relax) || !rows_create(&fold->rows, profile) ||
 	    !depends_create(&fold->depends, profile) || !table_create(&fold->sites, LIMIT_SITES) ||
 	    !table_create(&fold->stack_ids, LIMIT_STACKS) ||
-	    !table_create(&fold->object_ids, LIMIT_OBJECTS)) {
+	    !table_create(&fold->object_ids, LIMIT_OBJECTS) ||
+	    !table_create(&fold->run_files, LIMIT_RUN_FILES)) {
 		fold_destroy(fold);
 		return NULL;
 	}
@@ -86,6 +89,7 @@ static struct fold_process *process_of(struct fold *fold, uint32_t pid, struct f
 	process->lane = timeline_lane(&fold->profile.timeline, pid);
 	process->table = parent ? file_table_copy(parent->table) : file_table_create();
 	process->directory = parent ? parent->directory : ++fold->files.serial;
+	process->moved = parent && parent->moved;
 	process->next = *at;
 	*at = process;
 	fold->profile.processes++;
@@ -600,7 +604,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	}
 	sums_add(&profile->sites[site].all, &sums);
 	useless_count(&fold->useless, profile, thread->process, file, call, site);
-	reads_count(profile, thread->process, file, call, origin);
+	reads_count(profile, &fold->run_files, thread->process, file, call, origin);
 	relax_count(&fold->relax, thread->process, file, call, origin);
 	depend_count(&fold->depends, &thread->depend, call, site, file);
 	if (file)
@@ -712,6 +716,7 @@ void fold_destroy(struct fold *fold)
 	table_destroy(&fold->sites);
 	table_destroy(&fold->stack_ids);
 	table_destroy(&fold->object_ids);
+	table_destroy(&fold->run_files);
 	free(profile->sites);
 	free(profile->symbols);
 	free(profile->bodies);
@@ -721,5 +726,6 @@ void fold_destroy(struct fold *fold)
 	free(profile->rows);
 	free(profile->edges);
 	free(profile->sessions);
+	free(profile->run_files);
 	free(fold);
 }

@@ -116,6 +116,18 @@ enum run_reason {
 	RUN_REASONS
 };
 
+/* Of reads that `cosy run` would serve, and what comes with them. */
+struct run_served {
+	uint64_t calls, cpu, bytes;
+	uint64_t seeks, windows, random, fetches, fetched; /* as in run_sums */
+};
+
+/* A file of which it would serve reads. */
+struct run_file {
+	char path[EVENT_MAX_PATH]; /* relative to the directory that the program was started in */
+	struct run_served served;
+};
+
 /* Foretells what `cosy run` would make of the reads of files. */
 struct run_sums {
 	uint64_t calls[RUN_REASONS], cpu[RUN_REASONS], bytes[RUN_REASONS];
@@ -178,6 +190,8 @@ struct profile {
 
 	struct timeline timeline;
 	struct run_sums run;
+	struct run_file *run_files; /* from 1 on; not all that would be served */
+	uint32_t n_run_files;
 	struct relax_sums relax[RELAXES];
 	struct {
 		uint64_t files, calls, cpu;

@@ -2,6 +2,8 @@
 /* reads.c - see reads.h. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "../preload/file/price.h"
@@ -105,8 +107,58 @@ static bool reads_window(struct profile *profile, const struct fold_process *pro
 	return true;
 }
 
-void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, enum call_origin origin)
+static struct run_served run_served(const struct run_sums *run)
+{
+	return (struct run_served){
+		.calls = run->calls[RUN_SERVED],
+		.cpu = run->cpu[RUN_SERVED],
+		.bytes = run->bytes[RUN_SERVED],
+		.seeks = run->seeks,
+		.windows = run->windows,
+		.random = run->random,
+		.fetches = run->fetches,
+		.fetched = run->fetched,
+	};
+}
+
+/* Adds what has come since `before`. */
+static void run_served_add(struct run_served *sum, const struct run_served *after,
+			   const struct run_served *before)
+{
+	sum->calls += after->calls - before->calls;
+	sum->cpu += after->cpu - before->cpu;
+	sum->bytes += after->bytes - before->bytes;
+	sum->seeks += after->seeks - before->seeks;
+	sum->windows += after->windows - before->windows;
+	sum->random += after->random - before->random;
+	sum->fetches += after->fetches - before->fetches;
+	sum->fetched += after->fetched - before->fetched;
+}
+
+/* Returns where what is served of a file is counted, or NULL: it is not known, or too many are. */
+static struct run_served *served_of(struct profile *profile, struct table *names,
+				    struct open_file *file)
+{
+	uint64_t hash = 14;
+	bool new;
+
+	if (!file->run_file && file->path) {
+		for (const char *at = file->path; *at; at++)
+			hash = table_mix(hash, *at);
+		file->run_file = table_add(names, hash, &new);
+		if (file->run_file && new) {
+			profile->n_run_files = file->run_file;
+			strcpy(profile->run_files[file->run_file].path, file->path);
+		}
+		free(file->path);
+		file->path = NULL;
+	}
+	return file->run_file ? &profile->run_files[file->run_file].served : NULL;
+}
+
+static void reads_count_all(struct profile *profile, struct fold_process *process,
+			    struct open_file *file, const struct event_call *call,
+			    enum call_origin origin)
 {
 	struct run_sums *run = &profile->run;
 	enum run_reason reason;
@@ -134,4 +186,18 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 	run->calls[reason]++;
 	run->cpu[reason] += call->cpu;
 	run->bytes[reason] += call->ret;
+}
+
+void reads_count(struct profile *profile, struct table *names, struct fold_process *process,
+		 struct open_file *file, const struct event_call *call, enum call_origin origin)
+{
+	struct run_served before = run_served(&profile->run), after, *served;
+
+	reads_count_all(profile, process, file, call, origin);
+	if (!file || !file->window)
+		return;
+	served = served_of(profile, names, file);
+	after = run_served(&profile->run);
+	if (served)
+		run_served_add(served, &after, &before);
 }

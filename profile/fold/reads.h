@@ -4,9 +4,10 @@
 #define COSY_PROFILE_READS_H
 
 #include "fold/files.h"
+#include "fold/table.h"
 
-/* Counts a call that reads or moves a file's position. */
-void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, enum call_origin origin);
+/* Counts a call that reads or moves a file's position.  `names`: numbers of profile.run_files. */
+void reads_count(struct profile *profile, struct table *names, struct fold_process *process,
+		 struct open_file *file, const struct event_call *call, enum call_origin origin);
 
 #endif /* COSY_PROFILE_READS_H */

@@ -148,6 +148,7 @@ static void html_finding(FILE *to, const struct advice *advice, struct places *p
 	html_item(to, "better", finding->better);
 	if (strcmp(finding->gives_up, "nothing"))
 		html_item(to, "gives up", finding->gives_up);
+	html_item(to, "depends", finding->depends);
 	fputs("</dl></td></tr>\n", to);
 }
 

@@ -61,6 +61,7 @@ static void json_findings(FILE *to, const struct advice *advice, struct places *
 		json_string(to, false, "do", finding->type);
 		json_string(to, false, "better", finding->better);
 		json_string(to, false, "gives_up", finding->gives_up);
+		json_string(to, false, "depends", finding->depends);
 		json_string(to, false, "why", finding->why);
 		json_place(to, places, advice, finding->object, finding->function,
 			   finding->address);
@@ -162,7 +163,7 @@ static void json_sessions(FILE *to, const struct profile *profile)
 
 static void json_run(FILE *to, const struct advice *advice)
 {
-	const struct run_sums *run = &advice->profile->run;
+	const struct run_sums *run = &advice->reads;
 	static const char *const names[] = {
 #define REASON(name, text) #name,
 #include "fold/reasons.def"

@@ -75,6 +75,7 @@ static void show_finding(FILE *to, const struct advice *advice, struct places *p
 	show_line(to, "better", finding->better);
 	if (strcmp(finding->gives_up, "nothing"))
 		show_line(to, "gives up", finding->gives_up);
+	show_line(to, "depends", finding->depends);
 }
 
 static void show_nothing(FILE *to, const struct advice *advice, struct places *places,

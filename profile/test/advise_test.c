@@ -40,6 +40,60 @@ static void test_earned(void)
 	}
 }
 
+static enum run_reason look(void *context, const char *path, bool *daemon)
+{
+	*daemon |= !strcmp(path, "/by-cosyd");
+	CHECK(strcmp(path, "elsewhere") && strcmp(path, "at-descriptor"));
+	return !strcmp(path, context) ? RUN_HELD : RUN_SERVED;
+}
+
+/* Advises `cosy run` for the files that it could serve, as they are now. */
+static void test_files(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+	struct file_look files = {look, (char *)"/held"};
+	struct advise_context context = {NULL, NULL, &files};
+	const struct profile *profile;
+	uint64_t served;
+
+	stream_open(&stream, "/held", O_RDONLY, 3);
+	stream_open(&stream, "beside", O_RDONLY, 4);
+	stream_call_path(&stream, SYS_openat, "at-descriptor", 5, 9, 0x1000, O_RDONLY);
+	stream_call_path(&stream, SYS_chdir, "/", 0, 0x1000, 0, 0);
+	stream_open(&stream, "elsewhere", O_RDONLY, 6);
+	stream_open(&stream, "/by-cosyd", O_RDONLY, 7);
+	for (int i = 0; i < 10000; i++)
+		for (int fd = 3; fd <= 7; fd++)
+			stream_call(&stream, SYS_read, 1, fd, 0x2000, 1);
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->n_run_files, 3);
+	advise(profile, NULL, &advice);
+	CHECK_EQ(advice.run.way, WAY_RUN);
+	CHECK(*advice.run.depends);
+	served = advice.reads.calls[RUN_SERVED];
+	CHECK(served > 49000);
+	advise(profile, &context, &advice);
+	CHECK_EQ(advice.run.way, WAY_RUN);
+	CHECK(strstr(advice.run.depends, "cosyd"));
+	CHECK(advice.reads.calls[RUN_HELD] > 9000);
+	CHECK_EQ(advice.reads.calls[RUN_SERVED] + advice.reads.calls[RUN_HELD], served);
+	fold_destroy(stream.fold);
+
+	stream = stream_begin();
+	stream_open(&stream, "/held", O_RDONLY, 3);
+	stream_open(&stream, "/by-cosyd", O_RDONLY, 4);
+	for (int i = 0; i < 1000; i++)
+		stream_call(&stream, SYS_read, 1, 3 + i / 980, 0x2000, 1);
+	advise(fold_finish(stream.fold), &context, &advice);
+	CHECK_EQ(advice.run.way, WAY_NOTHING);
+	CHECK(strstr(advice.run.why, "open for writing"));
+	files.context = (char *)"/another";
+	advise(fold_finish(stream.fold), &context, &advice);
+	CHECK_EQ(advice.run.way, WAY_RUN);
+	fold_destroy(stream.fold);
+}
+
 /*
  * Of two loops of a function the place is in the one with most of the calls, also if it comes
  * second.
@@ -95,7 +149,7 @@ static void test_loop_place(void)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct stream stream = stream_begin();
 		struct loop_code code = {look_fake, (void *)cases[i].calls};
-		struct advise_context context = {&code, NULL};
+		struct advise_context context = {&code, NULL, NULL};
 		const struct finding *first = &advice.findings[0];
 
 		stream_open(&stream, "/a", O_RDWR, 3);
@@ -125,7 +179,7 @@ static void test_markable(void)
 	stream_place(&stream, 1, 0x1000, 0x1010);
 	for (int i = 0; i < 20; i++)
 		stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
-	advise(fold_finish(stream.fold), &(struct advise_context){&code, NULL}, &advice);
+	advise(fold_finish(stream.fold), &(struct advise_context){&code, NULL, NULL}, &advice);
 	CHECK_EQ(advice.findings[0].way, WAY_NOTHING);
 	CHECK(*advice.findings[0].why);
 	CHECK(advice.findings[0].markable);
@@ -584,6 +638,7 @@ static void test_coalesce(void)
 
 int main(void)
 {
+	test_files();
 	test_earned();
 	test_earned_by_paths();
 	test_place();

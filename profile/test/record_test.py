@@ -139,6 +139,7 @@ def main() -> None:
         check_page(Path(folder), source, out)
         check_verify(source, out, Path(folder) / "verified.json")
         check_status()
+        check_files(Path(folder))
         check_surroundings(Path(folder))
         check_ends(Path(folder))
         check_missing(Path(folder))
@@ -175,6 +176,29 @@ def check_status() -> None:
     run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert run.returncode == 1 and "Verified" not in run.stdout, run
     assert "ends with status 3, but 4 the other way" in run.stderr, run.stderr
+
+
+def check_files(folder: Path) -> None:
+    """`cosy run` is not advised where it could not serve the files as they are now."""
+    data = folder / "data"
+    data.write_bytes(bytes(20000))
+    command = ["--json", "-", "--", "dd", f"if={data}", "of=/dev/null", "bs=1", "status=none"]
+    found = json.loads(profile(*command))
+    assert found["findings"][0]["way"] == "cosy run" and found["cosy_run"]["SERVED"] > 19000, found["findings"]
+    with data.open("r+b"):
+        held = json.loads(profile(*command))
+    assert held["cosy_run"]["SERVED"] == 0 and held["cosy_run"]["HELD"] > 19000, held["cosy_run"]
+    assert "cosy run" not in [finding["way"] for finding in held["findings"]], held["findings"]
+    # Another user's, with nobody behind the socket.
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, 65534)
+        data.chmod(0o644)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", f"COSYD_SOCKET={folder}/none"]
+        words = [*user, COSY, "profile", "--backend", "ptrace", *command]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+        if run.returncode != 126:  # our folder is not for others
+            assert json.loads(run.stdout)["cosy_run"]["FOREIGN"] > 19000, run
+        os.chown(folder, 0, 0)
 
 
 def check_surroundings(folder: Path) -> None:

@@ -235,7 +235,7 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 	ret->low = ret->plain > 0 ? low / ret->plain : 0;
 	ret->high = ret->plain > 0 ? fmin(high / ret->plain, 1) : 0;
 	/* Nothing is served, nothing is lost but what each exec costs. */
-	if (!plan->marked && !advice->profile->run.calls[RUN_SERVED])
+	if (!plan->marked && !advice->reads.calls[RUN_SERVED])
 		ret->high = fmax(ret->high, 0);
 	ret->in = ret->measured >= ret->low - TOLERANCE - ret->noise &&
 		  ret->measured <= ret->high + TOLERANCE + ret->noise;

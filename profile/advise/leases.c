@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* leases.c - see leases.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../preload/cosyd/protocol.h"
+#include "../preload/file/filesystem.h"
+#include "advise/leases.h"
+
+static bool daemon_answers(struct leases *leases)
+{
+	const char *path = getenv("COSYD_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (leases->daemon != COSYD_UNKNOWN)
+		return leases->daemon == COSYD_ANSWERS;
+	path = path ? path : COSYD_SOCKET;
+	leases->daemon = COSYD_SILENT;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return false;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+		leases->daemon = COSYD_ANSWERS;
+	close(fd);
+	return leases->daemon == COSYD_ANSWERS;
+}
+
+/*
+ * Takes a lease as the library would, and returns it.  Whoever wants to write meanwhile has it
+ * broken, of which SIGIO tells, which would end us.
+ */
+static int lease_try(int fd)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, former;
+	int error = 0;
+
+	sigaction(SIGIO, &ignore, &former);
+	if (fcntl(fd, F_SETLEASE, F_RDLCK))
+		error = -errno;
+	else
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+	sigaction(SIGIO, &former, NULL);
+	return error;
+}
+
+static enum run_reason lease_reason(struct leases *leases, int fd, bool *daemon)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs))
+		return RUN_SERVED;
+	if (!filesystem_has_leases(fs.f_type))
+		return RUN_UNLEASED;
+	switch (lease_try(fd)) {
+	case 0:
+		return RUN_SERVED;
+	case -EAGAIN:
+		return RUN_HELD;
+	case -EACCES:
+		if (!daemon_answers(leases))
+			return RUN_FOREIGN;
+		*daemon = true;
+		return RUN_SERVED;
+	default:
+		return RUN_UNLEASED;
+	}
+}
+
+enum run_reason leases_look(void *leases, const char *path, bool *daemon)
+{
+	enum run_reason ret;
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return RUN_SERVED;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return RUN_SERVED;
+	ret = lease_reason(leases, fd, daemon);
+	close(fd);
+	return ret;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leases.h - looks whether `cosy run` could have leases on files, as they are now: a recording does
+ * not say whose they are, where they are, or who else has them open.
+ */
+#ifndef COSY_PROFILE_LEASES_H
+#define COSY_PROFILE_LEASES_H
+
+#include "advise/advise.h"
+
+struct leases {
+	enum { COSYD_UNKNOWN, COSYD_ANSWERS, COSYD_SILENT } daemon;
+};
+
+/*
+ * Returns RUN_SERVED if a lease can be had, or nothing is known of the file; or why none can.  A
+ * lease of cosyd's sets *daemon.
+ */
+enum run_reason leases_look(void *leases, const char *path, bool *daemon);
+
+#endif /* COSY_PROFILE_LEASES_H */
