@@ -357,7 +357,7 @@ static int profile_show(const struct profile_options *options, const struct prof
 	struct places *places = places_create();
 	struct codes *codes = codes_create();
 	struct loop_code code = {code_look, codes};
-	struct leases leases = {COSYD_UNKNOWN};
+	struct leases leases = {.begun = false};
 	struct file_look files = {leases_look, &leases};
 	/* Of processes that ran already, a name may be another file's here. */
 	struct advise_context context = {&code, options->program ? options->program[0] : NULL,
@@ -368,6 +368,7 @@ static int profile_show(const struct profile_options *options, const struct prof
 		return STATUS_BAD;
 	advise(profile, &context, advice);
 	codes_destroy(codes);
+	leases_drop(&leases);
 	if (!show_file(options->html, show_html, advice, places))
 		status = STATUS_BAD;
 	if (!stdout_taken(options)) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* policy.c - see policy.h. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../preload/file/policy.h"
 #include "policy.h"
@@ -381,4 +383,23 @@ bool policy_read(const char *path, bool optional, struct policy_text *rules)
 	free(text);
 	fclose(file);
 	return fine;
+}
+
+bool policy_read_all(const char *only, struct policy_text *rules)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	bool has_config = config && *config == '/';
+	const char *where = has_config ? config : home ? home : "/";
+	char path[PATH_MAX];
+
+	if (only)
+		return policy_read(only, false, rules);
+	/* Ignore a home that is another user's, as su and setpriv may leave it, and one too long. */
+	if (snprintf(path, sizeof(path), "%s%s/cosy", where, has_config ? "" : "/.config") >=
+		    (int)(sizeof(path) - sizeof("/run.conf")) ||
+	    (access(path, X_OK) && (errno == EACCES || errno == ENAMETOOLONG)))
+		path[0] = 0;
+	else
+		strcat(path, "/run.conf");
+	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }

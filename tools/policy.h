@@ -22,6 +22,12 @@ struct policy_text {
 bool policy_read(const char *path, bool optional, struct policy_text *rules);
 
 /*
+ * Adds the rules that `cosy run` takes: those of `only`; or, where it is NULL, the user's and then
+ * the administrator's, since for each setting the first one counts.
+ */
+bool policy_read_all(const char *only, struct policy_text *rules);
+
+/*
  * Adds the size that `cosy run --memory` gives, after all rules.  False, with the reason on
  * standard error, if it is no size.
  */

@@ -124,26 +124,6 @@ static bool relax(const char *list)
 	return false;
 }
 
-/* The user's rules come before the administrator's: for each setting the first one counts. */
-static bool read_policies(const char *only, struct policy_text *rules)
-{
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	bool has_config = config && *config == '/';
-	const char *where = has_config ? config : home ? home : "/";
-	char path[PATH_MAX];
-
-	if (only)
-		return policy_read(only, false, rules);
-	/* Ignore a home that is another user's, as su and setpriv may leave it, and one too long. */
-	if (snprintf(path, sizeof(path), "%s%s/cosy", where, has_config ? "" : "/.config") >=
-		    (int)(sizeof(path) - sizeof("/run.conf")) ||
-	    (access(path, X_OK) && (errno == EACCES || errno == ENAMETOOLONG)))
-		path[0] = 0;
-	else
-		strcat(path, "/run.conf");
-	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
-}
-
 /* The command line, as the user gave it. */
 struct invocation {
 	const char *library, *policy, *memory;
@@ -228,7 +208,7 @@ static int hand_on_rules(struct invocation *asked)
 {
 	struct policy_text *rules = &asked->rules;
 
-	if (!overlays_switch_off(rules) || !read_policies(asked->policy, rules) ||
+	if (!overlays_switch_off(rules) || !policy_read_all(asked->policy, rules) ||
 	    (asked->memory && !policy_add_memory(asked->memory, rules)))
 		return EXIT_USAGE;
 	/*

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "environment.h"
+#include "file/match.h"
 #include "file/policy.h"
 #include "likely.h"
 #include "syscall.h"
@@ -26,38 +27,6 @@ static const char *policy_rules(void)
 		__atomic_store_n(&rules, text, __ATOMIC_RELEASE);
 	}
 	return text;
-}
-
-bool policy_match(const char *glob, const char *end, const char *text)
-{
-	/* The places to go on from when the rest after the last `*` or `**` fails to match. */
-	const char *star = NULL, *star_text = NULL, *stars = NULL, *stars_text = NULL;
-
-	for (;;) {
-		if (end - glob > 1 && glob[0] == '*' && glob[1] == '*') {
-			stars = glob += 2;
-			stars_text = text;
-			star = NULL;
-		} else if (glob < end && *glob == '*') {
-			star = ++glob;
-			star_text = text;
-		} else if (glob < end && *text &&
-			   (*glob == *text || (*glob == '?' && *text != '/'))) {
-			glob++;
-			text++;
-		} else if (glob == end && !*text) {
-			return true;
-		} else if (star && *star_text && *star_text != '/') {
-			text = ++star_text;
-			glob = star;
-		} else if (stars && *stars_text) {
-			text = ++stars_text;
-			glob = stars;
-			star = NULL;
-		} else {
-			return false;
-		}
-	}
 }
 
 /*

@@ -54,11 +54,6 @@ uint64_t policy_memory(void);
 uint64_t policy_addresses(void);
 void policy_limits_changed(void);
 
-/*
- * Matches: `*` stands for any characters but slashes, `**` for any, `?` for one that is no slash.
- */
-bool policy_match(const char *glob, const char *end, const char *text);
-
 #pragma GCC visibility pop
 
 #endif /* COSY_PRELOAD_POLICY_H */

@@ -54,7 +54,7 @@ struct verified {
 
 /* Looks at files as they are now, by their paths (leases.h). */
 struct file_look {
-	enum run_reason (*look)(void *context, const char *path, bool *daemon);
+	enum run_reason (*look)(void *context, const char *program, const char *path, bool *daemon);
 	void *context;
 };
 

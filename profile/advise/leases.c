@@ -2,6 +2,7 @@
 /* leases.c - see leases.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 #include "../preload/cosyd/protocol.h"
 #include "../preload/file/filesystem.h"
+#include "../tools/overlays.h"
+#include "../tools/rules.h"
 #include "advise/leases.h"
 
 static bool daemon_answers(struct leases *leases)
@@ -55,12 +58,27 @@ static int lease_try(int fd)
 	return error;
 }
 
+/* Tells whether the rules leave it alone; wrong ones are said to be so, and have `cosy run` end. */
+static bool rules_say_off(struct leases *leases, const char *program, const char *path,
+			  uint32_t type)
+{
+	struct rules_subject subject = {.program = program, .type = type};
+	char whole[PATH_MAX];
+
+	if (!leases->begun) {
+		leases->begun = true;
+		if (!overlays_switch_off(&leases->rules) || !policy_read_all(NULL, &leases->rules))
+			leases_drop(leases);
+	}
+	subject.file = realpath(path, whole);
+	return leases->rules.text && subject.file && rules_leave(leases->rules.text, &subject);
+}
+
 static enum run_reason lease_reason(struct leases *leases, int fd, bool *daemon)
 {
 	struct statfs fs;
-	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs))
+	if (fstatfs(fd, &fs))
 		return RUN_SERVED;
 	if (!filesystem_has_leases(fs.f_type))
 		return RUN_UNLEASED;
@@ -79,18 +97,27 @@ static enum run_reason lease_reason(struct leases *leases, int fd, bool *daemon)
 	}
 }
 
-enum run_reason leases_look(void *leases, const char *path, bool *daemon)
+enum run_reason leases_look(void *leases, const char *program, const char *path, bool *daemon)
 {
 	enum run_reason ret;
+	struct statfs fs;
 	struct stat st;
 	int fd;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return RUN_SERVED;
+	if (!statfs(path, &fs) && rules_say_off(leases, program, path, fs.f_type))
+		return RUN_OFF;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return RUN_SERVED;
 	ret = lease_reason(leases, fd, daemon);
 	close(fd);
 	return ret;
+}
+
+void leases_drop(struct leases *leases)
+{
+	free(leases->rules.text);
+	leases->rules = (struct policy_text){NULL, 0, false};
 }

@@ -6,16 +6,21 @@
 #ifndef COSY_PROFILE_LEASES_H
 #define COSY_PROFILE_LEASES_H
 
+#include "../tools/policy.h"
 #include "advise/advise.h"
 
 struct leases {
+	bool begun; /* the rules of cosy-run.conf(5) have been read */
+	struct policy_text rules;
 	enum { COSYD_UNKNOWN, COSYD_ANSWERS, COSYD_SILENT } daemon;
 };
 
 /*
- * Returns RUN_SERVED if a lease can be had, or nothing is known of the file; or why none can.  A
- * lease of cosyd's sets *daemon.
+ * Returns RUN_SERVED if a lease can be had, or nothing is known of the file; or why none can, or
+ * will.  A lease of cosyd's sets *daemon.
  */
-enum run_reason leases_look(void *leases, const char *path, bool *daemon);
+enum run_reason leases_look(void *leases, const char *program, const char *path, bool *daemon);
+
+void leases_drop(struct leases *leases);
 
 #endif /* COSY_PROFILE_LEASES_H */

@@ -158,14 +158,17 @@ static const char *reads_look(struct advice *advice)
 	advice->reads = profile->run;
 	for (uint32_t i = 1; files && i <= profile->n_run_files; i++) {
 		const struct run_file *file = &profile->run_files[i];
-		enum run_reason why = files->look(files->context, file->path, &daemon);
+		enum run_reason why =
+			files->look(files->context, profile->programs.of[file->program].path,
+				    file->path, &daemon);
 
 		if (why != RUN_SERVED)
 			reads_refuse(&advice->reads, &file->served, why);
 	}
 	if (!files)
 		return "on whose its files are (its user's, or cosyd runs), where they are (ext4, "
-		       "tmpfs, xfs, btrfs and the like), and that nobody writes them";
+		       "tmpfs, xfs, btrfs and the like), that nobody writes them, and "
+		       "cosy-run.conf(5)";
 	return daemon ? "on cosyd, for the files of other users" : "";
 }
 

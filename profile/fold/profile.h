@@ -125,6 +125,7 @@ struct run_served {
 /* A file of which it would serve reads. */
 struct run_file {
 	char path[EVENT_MAX_PATH]; /* relative to the directory that the program was started in */
+	uint32_t program;	   /* programs */
 	struct run_served served;
 };
 

@@ -137,9 +137,9 @@ static void run_served_add(struct run_served *sum, const struct run_served *afte
 
 /* Returns where what is served of a file is counted, or NULL: it is not known, or too many are. */
 static struct run_served *served_of(struct profile *profile, struct table *names,
-				    struct open_file *file)
+				    const struct fold_process *process, struct open_file *file)
 {
-	uint64_t hash = 14;
+	uint64_t hash = table_mix(14, process->program);
 	bool new;
 
 	if (!file->run_file && file->path) {
@@ -148,6 +148,7 @@ static struct run_served *served_of(struct profile *profile, struct table *names
 		file->run_file = table_add(names, hash, &new);
 		if (file->run_file && new) {
 			profile->n_run_files = file->run_file;
+			profile->run_files[file->run_file].program = process->program;
 			strcpy(profile->run_files[file->run_file].path, file->path);
 		}
 		free(file->path);
@@ -196,7 +197,7 @@ void reads_count(struct profile *profile, struct table *names, struct fold_proce
 	reads_count_all(profile, process, file, call, origin);
 	if (!file || !file->window)
 		return;
-	served = served_of(profile, names, file);
+	served = served_of(profile, names, process, file);
 	after = run_served(&profile->run);
 	if (served)
 		run_served_add(served, &after, &before);

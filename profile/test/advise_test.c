@@ -40,8 +40,9 @@ static void test_earned(void)
 	}
 }
 
-static enum run_reason look(void *context, const char *path, bool *daemon)
+static enum run_reason look(void *context, const char *program, const char *path, bool *daemon)
 {
+	CHECK(!*program);
 	*daemon |= !strcmp(path, "/by-cosyd");
 	CHECK(strcmp(path, "elsewhere") && strcmp(path, "at-descriptor"));
 	return !strcmp(path, context) ? RUN_HELD : RUN_SERVED;

@@ -25,9 +25,9 @@ LATE_SIGNAL = "".join(sys.argv[5:6])  # a library; none where sanitizers are lin
 TURNS = 100
 
 
-def profile(*arguments: str, status: int = 0) -> str:
+def profile(*arguments: str, status: int = 0, env: dict[str, str] | None = None) -> str:
     command = [COSY, "profile", "--backend", "ptrace", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=env)
     if "Operation not permitted" in run.stderr:
         print("ptrace is not permitted here")
         sys.exit(77)
@@ -189,6 +189,12 @@ def check_files(folder: Path) -> None:
         held = json.loads(profile(*command))
     assert held["cosy_run"]["SERVED"] == 0 and held["cosy_run"]["HELD"] > 19000, held["cosy_run"]
     assert "cosy run" not in [finding["way"] for finding in held["findings"]], held["findings"]
+    # Left alone by a rule for this program, and not by one for another.
+    (folder / "cosy").mkdir()
+    for name, reason in (("dd", "OFF"), ("cat", "SERVED")):
+        (folder / "cosy/run.conf").write_text(f"program {name} : off\n")
+        text = profile(*command, env=os.environ | {"XDG_CONFIG_HOME": str(folder)})
+        assert json.loads(text)["cosy_run"][reason] > 19000, text
     # Another user's, with nobody behind the socket.
     if os.geteuid() == 0:
         os.chown(folder, 65534, 65534)

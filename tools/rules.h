@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules.h - finds what the rules of cosy-run.conf(5) say of a file that is not open, for a program
+ * that does not run; the library does so where it runs (preload/file/policy.c).
+ */
+#ifndef COSY_TOOLS_RULES_H
+#define COSY_TOOLS_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A file of a program's. */
+struct rules_subject {
+	const char *program, *file; /* absolute paths, without links */
+	uint32_t type;		    /* the file system, by statfs(2)'s f_type */
+};
+
+/* True if `text` of policy.h's leaves the program, or the file in it, to ordinary calls. */
+bool rules_leave(const char *text, const struct rules_subject *subject);
+
+#endif /* COSY_TOOLS_RULES_H */
