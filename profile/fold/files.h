@@ -30,6 +30,8 @@ struct open_file {
 	/* `cosy run`: what reads have earned so far, ns. */
 	int64_t credit;
 	bool window;
+	int64_t window_fd;		/* the descriptor that it is for, */
+	uint64_t window_reads;		/* and what it has served */
 	bool whole;			/* and all of the file is in it, or mapped */
 	bool sought;			/* moved elsewhere since its last read */
 	int64_t window_from, window_to; /* what it holds, about */
@@ -67,6 +69,8 @@ struct fold_process {
 	uint64_t directory;    /* changes with each chdir */
 	bool moved;	       /* it, or who made it, has changed it */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
+	int64_t dearer;	       /* what a window has to earn here, beyond WINDOW_COST */
+	bool late;	       /* the next window is, and teaches nothing */
 	bool threaded;	       /* it has, or had, a second thread */
 	bool bus_handled;      /* its SIGBUS may be its own, so `cosy run` maps nothing */
 	uint64_t settled;      /* times that old ends would have been cut */

@@ -90,6 +90,7 @@ static struct fold_process *process_of(struct fold *fold, uint32_t pid, struct f
 	process->table = parent ? file_table_copy(parent->table) : file_table_create();
 	process->directory = parent ? parent->directory : ++fold->files.serial;
 	process->moved = parent && parent->moved;
+	process->dearer = parent ? parent->dearer : 0;
 	process->next = *at;
 	*at = process;
 	fold->profile.processes++;
@@ -232,6 +233,8 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 		strcpy(fold->profile.timeline.lanes[thread->process->lane].program, path);
 	table = thread->process->table;
 	thread->process->thread_credit = 0;
+	thread->process->dearer = 0;
+	thread->process->late = false;
 	thread->process->bus_handled = false;
 	thread->process->threaded = thread->process->threads > 1;
 	if (table && table->references > 1) {
@@ -282,6 +285,7 @@ static void take_object(struct fold *fold, const struct event_object *object)
 	profile->n_objects = number;
 	strcpy(profile->objects[number].path, path ? path : "");
 	profile->objects[number].libc = object->libc;
+	profile->objects[number].syscall = object->syscall;
 }
 
 static void take_stack(struct fold *fold, const struct event_stack *told)
@@ -305,6 +309,9 @@ static void take_stack(struct fold *fold, const struct event_stack *told)
 		struct event_frame frame = told->frame[i];
 
 		frame.object = table_find(&fold->object_ids, table_mix(9, frame.object));
+		if (!i && frame.object && frame.function &&
+		    frame.function == profile->objects[frame.object].syscall)
+			stack->raw = true;
 		if (stack->user == stack->len && frame.object &&
 		    !profile->objects[frame.object].libc)
 			stack->user = i;
@@ -319,7 +326,7 @@ static enum call_origin stack_origin(const struct profile *profile, uint32_t num
 	/* No frame is known where the number is 0. */
 	if (!number || !stack->len)
 		return ORIGIN_PROGRAM;
-	if (!stack->user)
+	if (!stack->user || stack->raw)
 		return ORIGIN_BARE;
 	/* The function that makes it was called from libc, too. */
 	return stack->user > 1 ? ORIGIN_LIBC : ORIGIN_PROGRAM;

@@ -68,13 +68,14 @@ struct symbol {
 struct stack {
 	uint32_t first, len; /* profile.frames */
 	uint32_t user;	     /* the first frame that is not the C library's; len: none */
+	bool raw;	     /* made by the C library's syscall(2) */
 };
 
 /* Says whose code makes a call. */
 enum call_origin {
 	ORIGIN_PROGRAM, /* the program's, by a function of the C library; or unknown */
 	ORIGIN_LIBC,	/* the C library, for its own purposes */
-	ORIGIN_BARE,	/* the program's, without a C library or with one linked into it */
+	ORIGIN_BARE,	/* the program's, by syscall(2), or without a C library of its own */
 };
 
 /* Loops at one place of the source: what one region could hold. */
@@ -182,6 +183,7 @@ struct profile {
 	struct object_name {
 		char path[EVENT_MAX_PATH];
 		bool libc;
+		uint32_t syscall; /* as event_object's */
 	} *objects;
 	struct profile_row *rows;
 	struct edge *edges;

@@ -11,6 +11,9 @@
 
 #define STEADY_READS 64
 
+/* As preload/file/window.c has it. */
+#define MAX_COST (WINDOW_COST << 6)
+
 static enum run_reason reads_reason(const struct open_file *file, enum call_origin origin)
 {
 	if (!file || file->kind != FILE_REGULAR)
@@ -28,24 +31,91 @@ static enum run_reason reads_reason(const struct open_file *file, enum call_orig
 
 /* Counts what a read of so many bytes earns.  True if the file has a window when it is made. */
 static bool reads_earned(struct profile *profile, struct fold_process *process,
-			 struct open_file *file, uint64_t size)
+			 struct open_file *file, const struct event_call *call)
 {
+	uint64_t size = call->args[2];
 	int64_t saved = WINDOW_SAVED - (int64_t)(size / WINDOW_SAVED_LESS);
 
 	if (file->window)
 		return true;
 	file->credit += saved;
-	if (file->credit < WINDOW_COST)
+	if (file->credit < WINDOW_COST + process->dearer)
 		return false;
 	/* The first windows of a process wait for a thread. */
 	if (process->thread_credit < LEASE_THREAD_COST) {
 		process->thread_credit += saved;
+		process->late = true;
 		return false;
 	}
 	file->window = true;
+	file->window_fd = call->args[0];
+	file->window_reads = 0;
 	profile->run.windows++;
 	/* This read is still an ordinary one. */
 	return false;
+}
+
+/* Ends a file's window.  One that has not paid doubles what the next has to earn. */
+static void reads_drop(struct fold_process *process, struct open_file *file)
+{
+	int64_t price = WINDOW_COST + process->dearer;
+
+	if (!file || !file->window)
+		return;
+	if (process->late)
+		process->late = false;
+	else if (file->window_reads * (WINDOW_SAVED / 2) >= WINDOW_COST)
+		process->dearer = price / 2 < WINDOW_COST ? 0 : price / 2 - WINDOW_COST;
+	else if (price < MAX_COST)
+		process->dearer = 2 * price - WINDOW_COST;
+	file->window = file->whole = file->sought = false;
+	file->credit = 0;
+	file->window_from = file->window_to = file->next = 0;
+	file->direct = file->fetched = file->steady = 0;
+}
+
+/* Ends the window of a descriptor that is closed, or the last of a file. */
+static void reads_close(struct fold_process *process, struct open_file *file, int64_t fd)
+{
+	if (file && (file->references == 1 || file->window_fd == fd))
+		reads_drop(process, file);
+}
+
+/* Ends windows by calls that need the kernel's idea of a position, or close a descriptor. */
+static void reads_end(struct fold_process *process, struct open_file *file,
+		      const struct event_call *call, enum call_origin origin)
+{
+	struct open_file *other;
+
+	switch (call->nr) {
+	case SYS_close:
+		reads_close(process, file, (int)call->args[0]);
+		return;
+	case SYS_dup2:
+	case SYS_dup3:
+		other = files_get(process, (int)call->args[1]);
+		if (call->ret >= 0 && other != file)
+			reads_close(process, other, (int)call->args[1]);
+		break;
+	case SYS_readv:
+	case SYS_preadv2:
+	case SYS_splice:
+	case SYS_copy_file_range:
+		reads_drop(process, file);
+		return;
+	case SYS_sendfile:
+		reads_drop(process, files_get(process, (int)call->args[1]));
+		return;
+	case SYS_read:
+	case SYS_lseek:
+	case SYS_dup:
+		break;
+	default:
+		return;
+	}
+	/* Made by syscall(), it is seen and not served. */
+	if (origin == ORIGIN_BARE)
+		reads_drop(process, file);
 }
 
 /* Counts a read past the window: enough of them earn a window of all of the file. */
@@ -167,6 +237,7 @@ static void reads_count_all(struct profile *profile, struct fold_process *proces
 	/* What a program does with SIGBUS cannot be seen: a handler, or none again. */
 	if (call->nr == SYS_rt_sigaction && call->args[0] == SIGBUS && call->args[1])
 		process->bus_handled = true;
+	reads_end(process, file, call, origin);
 	if (call->nr == SYS_lseek && file && file->window && origin == ORIGIN_PROGRAM) {
 		file->sought = call->ret != file->position || !file->position_known;
 		run->seeks++;
@@ -176,12 +247,14 @@ static void reads_count_all(struct profile *profile, struct fold_process *proces
 	reason = reads_reason(file, origin);
 	if (reason == RUN_SERVED && call->args[2] > WINDOW_MAX_LENGTH)
 		reason = RUN_LARGE;
-	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call->args[2]))
+	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call))
 		reason = RUN_UNEARNED;
 	if (reason == RUN_SERVED && !reads_window(profile, process, file, call))
 		reason = RUN_RANDOM;
-	if (reason == RUN_SERVED && file->sought)
-		run->random++;
+	if (reason == RUN_SERVED) {
+		file->window_reads++;
+		run->random += file->sought;
+	}
 	if (file)
 		file->sought = false;
 	run->calls[reason]++;

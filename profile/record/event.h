@@ -97,7 +97,7 @@ struct event_object {
 	uint32_t id;
 	uint32_t libc; /* 1: the C library or the dynamic linker */
 	uint32_t path_size;
-	uint32_t unused;
+	uint32_t syscall; /* where the C library's syscall(2) begins; 0: unknown */
 	char path[];
 };
 

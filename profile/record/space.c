@@ -176,6 +176,29 @@ static uint64_t object_function(const struct space_object *object, uint64_t addr
 	return below ? functions_at(&object->functions, below - 1) : 0;
 }
 
+/* Returns the address of a function that it exports, or 0. */
+static uint64_t object_export(const struct space_object *object, const char *name)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	while (object->elf && (section = elf_nextscn(object->elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+			const char *its = elf_strptr(object->elf, header.sh_link, symbol.st_name);
+
+			if (its && !strcmp(its, name))
+				return symbol.st_value;
+		}
+	}
+	return 0;
+}
+
 static void object_tell(struct objects *objects, struct space_object *object)
 {
 	_Alignas(8) char buffer[sizeof(struct event_object) + EVENT_MAX_PATH] = {0};
@@ -185,6 +208,7 @@ static void object_tell(struct objects *objects, struct space_object *object)
 	object->told = true;
 	told->id = object->id;
 	told->libc = object->libc;
+	told->syscall = object->libc ? object_export(object, "syscall") : 0;
 	memcpy(told->path, object->path, len);
 	told->path_size = len + 1;
 	told->event.kind = EVENT_OBJECT;

@@ -13,6 +13,7 @@
  *   crowd callers N	2 * N times getuid from two functions whose frames are alike: N / 4 + 1
  *			times from one, then from the other, and so on; one more, so that the
  *			other does not begin where a stack is looked at
+ *   crowd raw N	reads a byte of its own program N times by syscall(), and as often by read()
  *   crowd compute N	computes N million rounds after its last call
  *   crowd abandon N	ends after N ms, while a thread of its computes
  *   crowd depths N	open from N places of the stack, 32 bytes apart
@@ -140,6 +141,20 @@ __attribute__((noinline)) static int crowd_depths(int n)
 	return 0;
 }
 
+static int crowd_raw(int n, const char *program)
+{
+	int file = open(program, O_RDONLY);
+	char byte;
+
+	for (int i = 0; i < n; i++)
+		if (syscall(SYS_read, file, &byte, 1) != 1)
+			return 1;
+	for (int i = 0; i < n; i++)
+		if (read(file, &byte, 1) != 1)
+			return 1;
+	return 0;
+}
+
 static int crowd_compute(int n)
 {
 	for (volatile long i = n * 1000000L; i; i--)
@@ -236,6 +251,8 @@ int main(int argc, char **argv)
 		return crowd_threads(n);
 	if (n >= 4 && !strcmp(argv[1], "callers"))
 		return crowd_callers(n);
+	if (n > 0 && !strcmp(argv[1], "raw"))
+		return crowd_raw(n, argv[0]);
 	if (n > 0 && !strcmp(argv[1], "compute"))
 		return crowd_compute(n);
 	if (n > 0 && !strcmp(argv[1], "abandon"))

@@ -401,6 +401,77 @@ static uint64_t random_reads(bool handles)
 	return ret;
 }
 
+/* Makes 20,000 rounds of 5 reads of `fd`, with other calls before and after each. */
+static uint64_t reads_served(int fd, void (*begin)(struct stream *), void (*end)(struct stream *))
+{
+	struct stream stream = stream_begin();
+	uint64_t ret;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 20000; i++) {
+		if (begin)
+			begin(&stream);
+		for (int turn = 0; turn < 5; turn++)
+			stream_call(&stream, SYS_read, 1, fd, 0x2000, 1);
+		if (end)
+			end(&stream);
+	}
+	ret = fold_finish(stream.fold)->run.calls[RUN_SERVED];
+	fold_destroy(stream.fold);
+	return ret;
+}
+
+static void duplicate(struct stream *stream)
+{
+	stream_call(stream, SYS_dup, 4, 3, 0, 0);
+}
+
+static void duplicate_over(struct stream *stream)
+{
+	stream_call(stream, SYS_dup2, 4, 3, 4, 0);
+}
+
+static void other_over(struct stream *stream)
+{
+	stream_call(stream, SYS_dup2, 4, 9, 4, 0);
+}
+
+static void duplicate_close(struct stream *stream)
+{
+	stream_call(stream, SYS_close, 0, 4, 0, 0);
+}
+
+static void scatter(struct stream *stream)
+{
+	stream_call(stream, SYS_readv, 1, 3, 0x3000, 1);
+}
+
+static void send_on(struct stream *stream)
+{
+	stream_call(stream, SYS_sendfile, 1, 1, 3, 0);
+}
+
+static void by_syscall(struct stream *stream)
+{
+	stream_place(stream, 1, 0x1000, 0x1010);
+	stream_stack(stream, 3, 2,
+		     (struct event_frame[]){{.object = 1, .address = 0x710, .function = 0x700},
+					    {.object = 2, .address = 0x9100, .function = 0x9000}});
+}
+
+/* Ends windows by calls that need the position in the kernel, and by the end of their descriptor. */
+static void test_windows_end(void)
+{
+	CHECK(reads_served(3, NULL, NULL) > 99000);
+	/* The window is for descriptor 3, or for 4. */
+	CHECK(reads_served(3, duplicate, duplicate_close) > 99000);
+	CHECK(reads_served(4, duplicate, duplicate_close) < 5000);
+	CHECK(reads_served(4, duplicate_over, other_over) < 5000);
+	CHECK(reads_served(3, NULL, scatter) < 5000);
+	CHECK(reads_served(3, NULL, send_on) < 5000);
+	CHECK_EQ(reads_served(3, by_syscall, NULL), 0);
+}
+
 /* Windows are filled with what comes next; what is read elsewhere has to earn a mapping. */
 static void test_random(void)
 {
@@ -525,6 +596,7 @@ int main(void)
 	test_sessions();
 	test_run();
 	test_random();
+	test_windows_end();
 	test_gap();
 	test_pid_again();
 	test_lanes();

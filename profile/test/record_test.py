@@ -140,6 +140,7 @@ def main() -> None:
         check_verify(source, out, Path(folder) / "verified.json")
         check_status()
         check_files(Path(folder))
+        check_raw()
         check_surroundings(Path(folder))
         check_ends(Path(folder))
         check_missing(Path(folder))
@@ -205,6 +206,12 @@ def check_files(folder: Path) -> None:
         if run.returncode != 126:  # our folder is not for others
             assert json.loads(run.stdout)["cosy_run"]["FOREIGN"] > 19000, run
         os.chown(folder, 0, 0)
+
+
+def check_raw() -> None:
+    """What a program reads by syscall() is its own, and what it reads by read() is not."""
+    reads = json.loads(profile("--json", "-", "--", CROWD, "raw", "1000"))["cosy_run"]
+    assert 1000 <= reads["OWN"] < 1100, reads
 
 
 def check_surroundings(folder: Path) -> None:

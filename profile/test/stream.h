@@ -98,7 +98,8 @@ static inline void stream_place(struct stream *stream, uint32_t id, uint64_t fun
 	struct event_object objects[2] = {
 		{.event = {.kind = EVENT_OBJECT, .size = sizeof(struct event_object)},
 		 .id = 1,
-		 .libc = 1},
+		 .libc = 1,
+		 .syscall = 0x700},
 		{.event = {.kind = EVENT_OBJECT, .size = sizeof(struct event_object)}, .id = 2}};
 
 	fold_take(stream->fold, &objects[0].event);
