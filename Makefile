@@ -176,6 +176,7 @@ move-pressure: all
 # kcsan.  Then bugs that are planted and have to be reported.  Hours; MACHINES names some of them.
 vm-debug: all
 	@tools/setup/setup.sh packages-debug.txt
+	@ctest --test-dir $(BUILD) --output-on-failure --quiet -R '^constructs-guest-build$$'
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) $(MACHINES)
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) --planted
 

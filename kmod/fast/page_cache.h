@@ -28,7 +28,7 @@ static inline bool cosy_cached_file(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	if (!S_ISREG(inode->i_mode) || IS_DAX(inode) || (file->f_flags & O_DIRECT) ||
+	if (!S_ISREG(READ_ONCE(inode->i_mode)) || IS_DAX(inode) || (file->f_flags & O_DIRECT) ||
 	    file->f_mapping != &inode->i_data)
 		return false;
 	switch (inode->i_sb->s_magic) {

@@ -330,7 +330,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 		return read_byte_uncached(run, file, ret, pos);
 	}
 	if (likely(*pos < cosy_end_of_file(mapping))) {
-		*ret = *cosy_cursor_byte(cursor, *pos);
+		*ret = READ_ONCE(*cosy_cursor_byte(cursor, *pos));
 		WRITE_ONCE(file->f_ra.prev_pos, ++*pos);
 		result = 1;
 	} else {
@@ -346,7 +346,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
  */
 static bool file_reads_to_kernel(const struct file *file)
 {
-	umode_t mode = file_inode(file)->i_mode;
+	umode_t mode = READ_ONCE(file_inode(file)->i_mode);
 
 	return file->f_op->read_iter && !file->f_op->read &&
 	       (S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode)) && !(file->f_flags & O_DIRECT);
