@@ -92,11 +92,12 @@ static int keep_standard_error(void)
 {
 	static int kept = -1;
 
+	/* What standard_fill has put there the program will not find. */
+	if (fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
+		return -1;
 	if (kept < 0)
 		kept = fcntl(STDERR_FILENO, F_DUPFD, 1000);
-	if (kept < 0 && errno != EBADF)
-		kept = STDERR_FILENO;
-	return kept;
+	return kept < 0 ? STDERR_FILENO : kept;
 }
 
 static void ask_for_stats(void)

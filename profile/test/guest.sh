@@ -32,7 +32,7 @@ grep -q "recorded by fentry" /tmp/text || fail "fentry is not the first choice"
 # What is computed after the last call: by one that ends, is killed, or goes on; and none by one that sleeps.
 for backend in ptrace fentry tracepoint; do
 	record --backend $backend -- ./profile_crowd compute 50
-	eval "ended_$backend=$(number user_ns)"
+	ended=$(number user_ns)
 	record --backend $backend -- ./profile_crowd abandon 500
 	killed=$(number user_ns)
 	./profile_crowd abandon 100000 &
@@ -43,14 +43,12 @@ for backend in ptrace fentry tracepoint; do
 	record --backend $backend -d 0.5 -p $!
 	slept=$(number user_ns)
 	kill $!
-	eval "ended=\$ended_$backend"
 	note "$backend: ns after the last call: ended $ended, killed $killed, left $left, asleep $slept"
-	expect "$backend: of one that is killed" "$killed" -gt 100000000
-	expect "$backend: of one that goes on" "$left" -gt 100000000
-	expect "$backend: of one that goes on" "$left" -lt 1000000000
-	expect "$backend: of one that sleeps" "$slept" -lt 10000000
-	expect "$backend: of one that ends" "$ended" -gt $((ended_ptrace / 2))
-	expect "$backend: of one that ends" "$ended" -lt $((ended_ptrace * 2))
+	expect "$backend: of one that is killed" "$killed" -gt 2000000
+	expect "$backend: of one that goes on" "$left" -gt 2000000
+	expect "$backend: of one that sleeps" "$slept" -lt "$left"
+	# No machine makes fifty million rounds in less.
+	expect "$backend: of one that ends" "$ended" -gt 10000000
 done
 
 # Numbers of processes that are used again, by those that are watched and by others.
