@@ -120,8 +120,8 @@ static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
 	return true;
 }
 
-static void ext4_folios_unlock(const struct cosy_writing *write, const struct folios *folios,
-			       loff_t end)
+static noinline void ext4_folios_unlock(const struct cosy_writing *write,
+					const struct folios *folios, loff_t end)
 {
 	struct folio *folio;
 	loff_t position;
@@ -157,12 +157,18 @@ static bool ext4_folios_lock(const struct cosy_writing *write, const struct foli
 	return true;
 }
 
-/* Tells whether the folios could be locked now, before anybody is asked about the write. */
-static bool ext4_folios_known(const struct cosy_writing *write, const struct folios *folios)
+/*
+ * Tells whether all folios have buffers, without a lock, before anybody is asked about the write.
+ * Those that came from the disk have none until ext4 has written to them.
+ */
+static __always_inline bool ext4_folios_known(const struct folios *folios)
 {
-	if (unlikely(!ext4_folios_lock(write, folios)))
-		return false;
-	ext4_folios_unlock(write, folios, write->position + write->count);
+	u32 i;
+
+	for (i = 0; i < folios->count; i++) {
+		if (unlikely(!folio_test_private(folios->folio[i])))
+			return false;
+	}
 	return true;
 }
 
@@ -341,7 +347,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!cached_find_folios(write, &folios)))
 		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
-	if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(write, &folios))) {
+	if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(&folios))) {
 		cached_put_folios(&folios);
 		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
 	}

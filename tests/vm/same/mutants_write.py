@@ -345,7 +345,7 @@ MUTANTS = [
     Mutant(
         "ext4-known",
         "kmod/view/cached_write.c",
-        "if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(write, &folios))) {",
+        "if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(&folios))) {",
         "if (0) {",
         disk=True,
         out_of_reach="a listener before access, which Linux 6.14 has first, is asked about a write twice",
