@@ -205,8 +205,8 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 }
 
 /*
- * Has the kernel know the position before the last descriptor, `fd`, is closed: until it is, another thread or a handler
- * may read by ordinary calls.
+ * Has the kernel know the position before the last descriptor, `fd`, is closed: until it is, another
+ * thread or a handler may read by ordinary calls.
  */
 static COLD void file_settle(struct file *file, int fd)
 {

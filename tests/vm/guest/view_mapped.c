@@ -25,12 +25,13 @@ static int file_make(const char *name, char byte, size_t size)
 	return fd;
 }
 
-static void check_copied(int out, const char *want)
+/* What was copied is what `in` had when it was read. */
+static void check_copied(int out)
 {
 	char got[8];
 
 	MUST(pread(out, got, sizeof(got), 0) == sizeof(got));
-	CHECK(!memcmp(got, want, sizeof(got)), "%.8s, not %s", got, want);
+	CHECK(!memcmp(got, "aaaaaaaa", sizeof(got)), "%.8s", got);
 }
 
 /* The compound stores by itself. */
@@ -51,7 +52,7 @@ static void stores(int in, int out, char *map)
 		}
 		COSY_END;
 		CHECK(done == 4 * BLOCK, "%zd bytes", done);
-		check_copied(out, "aaaaaaaa");
+		check_copied(out);
 	}
 }
 
@@ -75,7 +76,7 @@ static void fills(int in, int out, int other, char *map)
 		}
 		COSY_END;
 		CHECK(done == 2 * (3 * BLOCK + 8), "%zd bytes", done);
-		check_copied(out, "aaaaaaaa");
+		check_copied(out);
 	}
 }
 
