@@ -51,6 +51,7 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	if (likely(run->fresh[0] == sb) || run->fresh[1] == sb)
 		return true;
 	run->unfresh = sb;
+	run->unfresh_to_write = false;
 	return false;
 }
 

@@ -3,8 +3,9 @@
  * Has a file system fail before a region: what the region reads and writes there fails as natively,
  * also where reads still succeed.  As root, on a disk of its own at /mnt.
  */
-#include "guards.h"
+#include "script.h"
 #include <cosy/cosy.h>
+#include <limits.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
 
@@ -34,9 +35,9 @@ static void calls_make(int fd, char *bytes, int *ret)
 	}
 }
 
-static void failed_before(void)
+static void failed_before(int fd)
 {
-	int native[2 * PAIRS], got[2 * PAIRS], fd = file_make(), trigger;
+	int native[2 * PAIRS], got[2 * PAIRS], trigger;
 	char *bytes = cosy_malloc(SIZE);
 
 	trigger = open(FAIL, O_WRONLY);
@@ -50,17 +51,45 @@ static void failed_before(void)
 		CHECK(got[i] == native[i], "%s %d: %s, natively %s", i % 2 ? "write" : "read", i,
 		      strerror(got[i]), strerror(native[i]));
 	cosy_free(bytes);
-	close(fd);
+}
+
+/* A write of a view that is refused before the file system hears of it makes no later read speak for writes. */
+static void refused_before(int fd)
+{
+	int mem = memfd_create("view", 0), view, refused, read, written, native;
+	char *b;
+
+	script_init();
+	b = script_buffer;
+	MUST(mem >= 0 && write(mem, text, SIZE) == SIZE);
+	native = pwrite(fd, text, 10, 0) < 0 ? -errno : 10;
+	stale_file_systems();
+	script_begin();
+	SYS(pread64, mem, b + SIZE, 1, 0);
+	view = OP(view_pread, mem, b, 4096, 0);
+	refused = SYS(pwrite64, fd, b, 4096, LLONG_MAX - 10);
+	read = SYS(pread64, fd, b + SIZE, 10, 0);
+	written = SYS(pwrite64, fd, b + SIZE, 10, 0);
+	script_run();
+	CHECK_RESULT(view, 4096);
+	CHECK_RESULT(refused, -EINVAL);
+	CHECK_RESULT(read, 10);
+	CHECK_RESULT(written, native);
+	close(mem);
 }
 
 int main(void)
 {
 	struct statfs files;
+	int fd;
 
 	if (geteuid() || statfs(FILES, &files) || files.f_type != EXT4)
 		SKIP("this takes root, and a disk with ext4");
 	MUST(!chdir(FILES));
 	MUST(!mount(DISK, FILES, "ext4", MS_REMOUNT, "errors=remount-ro"));
-	failed_before();
+	fd = file_make();
+	failed_before(fd);
+	refused_before(fd);
+	close(fd);
 	return check_end();
 }

@@ -366,6 +366,14 @@ MUTANTS = [
         out_of_reach="file systems that fail writes alone are those of Linux 6.16 on: fast_failed notices it there",
     ),
     Mutant(
+        "ext4-fresh-by-read",
+        "kmod/fast/page_cache.h",
+        "\trun->unfresh_to_write = false;\n",
+        "",
+        disk=True,
+        out_of_reach="file systems that fail writes alone are those of Linux 6.16 on: fast_failed notices it there",
+    ),
+    Mutant(
         "ext4-poison",
         "kmod/view/ext4_folio.h",
         "\t\t   !folio_test_hwpoison(folio) && cosy_ext4_buffers_known",
