@@ -32,14 +32,15 @@ u64 libcosy_interp_trap(struct libcosy_interp *in, const u64 *r)
 	__builtin_trap();
 }
 
-/* Divides by zero again whenever a handler returns, as a native program does. */
+/* Divides by zero again whenever a handler returns, whatever it has put in the registers. */
 u64 libcosy_interp_divide_error(struct libcosy_interp *in, const u64 *r)
 {
-	u32 quotient = 0, remainder = 0;
-
 	(void)in, (void)r;
-	for (;;)
-		__asm__ volatile("divl %2" : "+a"(quotient), "+d"(remainder) : "r"(0) : "cc");
+	__asm__ volatile("1:\txorl\t%%ecx, %%ecx\n\t"
+			 "divl\t%%ecx\n\t"
+			 "jmp\t1b" ::
+				 : "eax", "ecx", "edx", "cc");
+	__builtin_unreachable();
 }
 
 u64 libcosy_interp_fence(struct libcosy_interp *in, const u64 *r)
