@@ -145,14 +145,16 @@ static void hideComputedGoto(BpfModule &B, Instruction &Goto) {
 }
 
 /// Leaves a function the attributes that describe its behaviour, and takes
-/// those about the host's processor, sanitizers and sections.
-static void stripFunction(BpfModule &B, Function &F) {
+/// those about the host's processor, sanitizers and sections.  AsWritten: the
+/// region's host is not optimised.
+static void stripFunction(BpfModule &B, Function &F, bool AsWritten) {
   AttrBuilder Keep(F.getContext());
   for (auto Kind : {Attribute::NoUnwind, Attribute::MustProgress,
                     Attribute::NoReturn, Attribute::WillReturn})
     if (F.hasFnAttribute(Kind))
       Keep.addAttribute(Kind);
-  bool AsWritten = F.hasOptNone();
+  AsWritten = F.hasOptNone() ||
+              (AsWritten && F.hasFnAttribute(Attribute::AlwaysInline));
   F.setAttributes(F.getAttributes().removeFnAttributes(F.getContext()));
   F.addFnAttrs(Keep);
   if (AsWritten)
@@ -354,8 +356,9 @@ void cosy::makeBpfModule(const Extracted &R, Compound &C, BpfModule &B) {
   NumFunctions += Reachable.size();
   stripModule(*B.M);
   mapGlobals(B, Map);
+  bool AsWritten = isAsWritten(*R.Host);
   for (Function *F : Reachable)
-    stripFunction(B, *cast<Function>(Map.lookup(F)));
+    stripFunction(B, *cast<Function>(Map.lookup(F)), AsWritten);
   createMain(R, C, B, cast<Function>(Map.lookup(R.Body)));
   C.HasHandlers = B.HasHandlers;
 }

@@ -19,8 +19,8 @@
 // To LLVM such a division is undefined: it may move it, or drop it where nobody
 // uses the result.  The native twin lives by that where it is optimised, so its
 // divisions are tested as they stand after optimisation.  A function that is
-// not optimised natively has every division that is written, so those are
-// tested before.
+// not optimised natively has every division that is written (Written.cpp), so
+// those are tested before.
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
@@ -31,6 +31,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -80,6 +81,13 @@ private:
            Op.getOpcode() == Instruction::SRem;
   }
 
+  /// True if the native code traps on the least integer by -1: it divides other
+  /// widths in the next wider register.
+  static bool overflows(const BinaryOperator &Op) {
+    unsigned Bits = Op.getType()->getIntegerBitWidth();
+    return isSigned(Op) && Bits >= 8 && isPowerOf2_32(Bits);
+  }
+
   /// True if V may have this value where Op stands.  ValueTracking is not told
   /// the place: whatever is divided by there, also by a later division of the
   /// block, it takes for non-zero.
@@ -99,7 +107,7 @@ private:
   /// what it divides, is known where it dominates Op.
   Division examine(BinaryOperator &Op, ArrayRef<Division> Before) {
     Value *Dividend = Op.getOperand(0), *Divisor = Op.getOperand(1);
-    Division Ret = {&Op, true, isSigned(Op)};
+    Division Ret = {&Op, true, overflows(Op)};
     for (const Division &D : Before)
       if (D.Op->getOperand(1) == Divisor && A.DT.dominates(D.Op, &Op)) {
         Ret.MayBeByZero = false;
@@ -182,9 +190,21 @@ private:
 };
 } // namespace
 
+/// Has LLVM promise nothing about F but what its instructions do: the native
+/// code divides by a sum that "cannot" overflow, and traps if it did.
+static void dropPromises(Function &F) {
+  for (Instruction &I : instructions(F)) {
+    I.dropPoisonGeneratingFlags();
+    if (auto *Abs = dyn_cast<IntrinsicInst>(&I))
+      if (Abs->getIntrinsicID() == Intrinsic::abs)
+        Abs->setArgOperand(1, ConstantInt::getFalse(F.getContext()));
+  }
+}
+
 static void testDivisionsOf(BpfModule &B, Function &F) {
   if (none_of(instructions(F), isDivision))
     return;
+  dropPromises(F);
   // Find all before the first test changes the blocks.
   auto Found = Divisions(F).find(F);
   Tester T(B, F);
@@ -194,8 +214,11 @@ static void testDivisionsOf(BpfModule &B, Function &F) {
 
 void cosy::testDivisionsAsWritten(BpfModule &B) {
   for (Function &F : *B.M)
-    if (F.hasFnAttribute(AsWrittenAttr))
+    if (F.hasFnAttribute(AsWrittenAttr)) {
+      dropUnselected(F);
+      unpinDivisions(F);
       testDivisionsOf(B, F);
+    }
 }
 
 void cosy::testDivisions(BpfModule &B) {

@@ -17,9 +17,9 @@
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -174,25 +174,18 @@ static void dropEmptyPads(Function &F) {
     F.setPersonalityFn(nullptr);
 }
 
-/// Has divisions made whose result nobody uses any more: where F is not
-/// optimised the program makes them, and a division by zero shows.
-static void keepDivisions(Function &F) {
-  for (Instruction &I : instructions(F)) {
-    if (!I.isIntDivRem() || !I.use_empty() || !I.getType()->isIntegerTy() ||
-        I.getType()->getIntegerBitWidth() > 64)
-      continue;
-    IRBuilder<> B(I.getNextNode());
-    auto *Ty = FunctionType::get(B.getVoidTy(), {I.getType()}, false);
-    B.CreateCall(InlineAsm::get(Ty, "", "r", /*hasSideEffects=*/true), {&I});
-  }
-}
-
 void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   // A variable in memory may keep its value across longjmp, so stay away.
   if (!F.callsFunctionThatReturnsTwice()) {
+    bool AsWritten = isAsWritten(F);
+    if (AsWritten) {
+      dropUnselected(F);
+      pinDivisions(F);
+    }
     SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
-    if (F.hasOptNone())
-      keepDivisions(F);
+    // Else what is dead might become a value that a region has to give.
+    if (!AsWritten)
+      DCEPass().run(F, FAM);
   }
   dropEmptyPads(F);
   EliminateUnreachableBlocks(F);

@@ -306,6 +306,16 @@ bool isReachedFromOutside(llvm::BasicBlock *BB,
 /// Removes the markers of one region (Start == nullptr: all that are left).
 void dropMarkers(llvm::Function &F, const Region &R);
 
+// Written.cpp
+/// True if F's divisions are made natively as they stand in the source.
+bool isAsWritten(const llvm::Function &F);
+/// Drops what instruction selection leaves out where nothing is optimised.
+void dropUnselected(llvm::Function &F);
+/// Keeps the divisions of F that may trap, whatever is known of their operands
+/// and becomes of their results.
+void pinDivisions(llvm::Function &F);
+void unpinDivisions(llvm::Function &F);
+
 // Natives.cpp
 /// Inlines into a function's regions what these call and must be the host's in
 /// part only.  Hosts: functions that are not inlined, for their own regions.

@@ -38,7 +38,9 @@ long unused(int a, int b)
 // CHECK-NOT: call void @__cosy_call.65579.()
 // CHECK: ret i64
 // WRITTEN: call void @__cosy_call.65579.()
-// TWIN: [[QUOTIENT:%.*]] = sdiv i32 %a, %b
+// TWIN: [[A:%.*]] = call i32 asm "", "=r,0"(i32 %a)
+// TWIN-NEXT: [[B:%.*]] = call i32 asm "", "=r,0"(i32 %b)
+// TWIN-NEXT: [[QUOTIENT:%.*]] = sdiv i32 [[A]], [[B]]
 // TWIN-NEXT: call void asm sideeffect "", "r"(i32 [[QUOTIENT]])
 
 long used(int a, int b)

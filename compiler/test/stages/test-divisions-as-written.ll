@@ -4,7 +4,7 @@
 ; RUN: %stage=cosy-test-divisions-as-written,cosy-optimize %s 2>&1 | FileCheck --check-prefix=OPT %s
 target triple = "bpfel"
 
-; CHECK-DAG: 1 cosy-divisions - Number of divisions that are tested
+; CHECK-DAG: 2 cosy-divisions - Number of divisions that are tested
 
 ; CHECK-LABEL: define i64 @cosy.main(
 ; CHECK-NOT: icmp
@@ -23,10 +23,32 @@ define i64 @cosy.main(ptr %p) {
   ret i64 %a
 }
 
+; What only a variable takes is made; the quotient that not even one takes is not.
 ; CHECK-LABEL: define internal void @written(
+; CHECK-NOT: udiv i64 3, %a
 ; CHECK: icmp eq i64 %a, 0
 ; CHECK: udiv i64 2, %a
+; CHECK-NOT: udiv i64 3, %a
 define internal void @written(i64 %a) "cosy-as-written" {
-  %unused = udiv i64 2, %a
+  %variable = alloca i64
+  %unused = udiv i64 3, %a
+  %chain = add i64 %unused, 1
+  %q = udiv i64 2, %a
+  store i64 %q, ptr %variable
+  call void @pinned(i64 %a)
   ret void
 }
+
+; The pins of the native twin have done their work.
+; CHECK-LABEL: define internal void @pinned(
+; CHECK: icmp eq i64 %a, 0
+; CHECK: [[Q:%.*]] = udiv i64 7, %a
+; CHECK-NOT: asm
+; CHECK: ret void
+define internal void @pinned(i64 %a) "cosy-as-written" {
+  %by = call i64 asm "", "=r,0"(i64 %a), !cosy.pin !0
+  %q = udiv i64 7, %by
+  call void asm sideeffect "", "r"(i64 %q), !cosy.pin !0
+  ret void
+}
+!0 = !{}

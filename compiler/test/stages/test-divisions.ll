@@ -2,7 +2,7 @@
 ; RUN: %stage=cosy-test-divisions %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
-; CHECK-DAG: 8 cosy-divisions - Number of divisions that are tested
+; CHECK-DAG: 13 cosy-divisions - Number of divisions that are tested
 ; CHECK-DAG: 9 cosy-divisions - Number of divisions that cannot trap
 
 ; CHECK-LABEL: define i64 @cosy.main(
@@ -133,6 +133,51 @@ define i32 @assumed(i32 %a, i32 %b) {
   call void @llvm.assume(i1 %is)
   %q = udiv i32 %a, %b
   ret i32 %q
+}
+
+; Natively nobody promises that a product does not overflow, nor that a value has an opposite.
+; CHECK-LABEL: define i32 @promised(
+; CHECK: icmp eq i32 %product, 0
+; CHECK: sdiv i32 %a, %product
+; CHECK: icmp eq i32 %absolute, -2147483648
+; CHECK: sdiv i32 %absolute, %c
+declare i32 @llvm.abs.i32(i32, i1)
+define i32 @promised(i32 %a, i32 %b, i32 %c) {
+entry:
+  %positive = icmp sgt i32 %b, 0
+  %two = icmp sgt i32 %c, 0
+  %both = and i1 %positive, %two
+  br i1 %both, label %divide, label %end
+divide:
+  %product = mul nsw i32 %b, %c
+  %q = sdiv i32 %a, %product
+  ret i32 %q
+end:
+  %absolute = call i32 @llvm.abs.i32(i32 %a, i1 true)
+  %s = sdiv i32 %absolute, %c
+  ret i32 %s
+}
+
+; The processor divides 24 bits as 32, and 3 as 8, where the least does not overflow.
+; CHECK-LABEL: define i24 @wider(
+; CHECK: icmp eq i24 %b, 0
+; CHECK-NOT: icmp
+; CHECK: sdiv i24 %a, %b
+; CHECK: icmp eq i3 %d, 0
+; CHECK-NOT: icmp
+; CHECK: srem i3 %c, %d
+; CHECK: icmp eq i8 %f, 0
+; CHECK: icmp eq i8 %f, -1
+; CHECK: sdiv i8 %e, %f
+define i24 @wider(i24 %a, i24 %b, i3 %c, i3 %d, i8 %e, i8 %f) {
+  %q = sdiv i24 %a, %b
+  %r = srem i3 %c, %d
+  %s = sdiv i8 %e, %f
+  %t = sext i3 %r to i24
+  %u = sext i8 %s to i24
+  %sum = add i24 %q, %t
+  %all = add i24 %sum, %u
+  ret i24 %all
 }
 
 ; CHECK: attributes #[[NORETURN]] = { noreturn }
