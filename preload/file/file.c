@@ -180,8 +180,6 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
 	/* Calls by what had this place before have been cancelled, or leave later. */
 	file->stays_plain = __atomic_load_n(&file->inside, __ATOMIC_RELAXED) != 0;
-	if (unlikely(file->stays_plain))
-		file->inside = 0;
 	file->async = false;
 	file->distant = false;
 	file->unleased = false;
