@@ -129,30 +129,39 @@ static void file_end(struct file *file, int fd)
 	stats.reads += file->reads;
 }
 
-/* Gives them back for a file that is not plain, or is locked; `last`: no descriptor is left. */
-static COLD void file_put_locked(struct file *file, int fd, bool last)
+/* Waits for who has locked it; gives them back where no descriptor is left: `last`. */
+static COLD void file_put_locked(struct file *file, bool last)
 {
 	uint64_t signals, word = file_lock(file, &signals);
 
 	if (!(word & WORD_PLAIN) && last) {
-		file_end(file, fd);
+		file_end(file, -1);
 		word = WORD_PLAIN;
-	} else if (!(word & WORD_PLAIN) && file->fd == fd) {
-		word = file_replug(file, word, GUARD_KERNEL_POSITION);
 	}
-	/* The generation stops reads through `fd` that are under way. */
+	/* The generation stops reads that are under way. */
 	file_unlock(file, word, signals);
 }
 
-/* Counts one descriptor less: `fd` while it is still open, or -1. */
-static inline void file_put(struct file *file, int fd)
+/* Counts one descriptor less.  True: it was the last. */
+static inline bool file_drop(struct file *file)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 
 	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
-		file_put_locked(file, fd, last);
-	if (likely(last))
-		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
+		file_put_locked(file, last);
+	return last;
+}
+
+/* Lets the next file have the place. */
+static inline void file_free(struct file *file)
+{
+	__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
+}
+
+static inline void file_put(struct file *file)
+{
+	if (likely(file_drop(file)))
+		file_free(file);
 }
 
 /* Leaves a file plain that was opened while nothing may be specialised. */
@@ -196,53 +205,71 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	/* A file is there only if its descriptor was closed without this library's notice. */
 	old = file_name(fd, NULL, file);
 	if (unlikely(old))
-		file_put(old, -1);
+		file_put(old);
 	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
 		     file_sharing()))
 		file_leave_plain(file, fd);
 }
 
-/*
- * Has the kernel know the position before the last descriptor, `fd`, is closed: until it is, another
- * thread or a handler may read by ordinary calls.
- */
+/* Has the kernel know the position of a file that is not plain, or is locked. */
 static COLD void file_settle(struct file *file, int fd)
 {
 	uint64_t signals, word = file_lock(file, &signals);
 
 	/* Another thread may have closed or replaced the number meanwhile. */
-	if (file_of(fd) != file) {
+	if (file_of(fd) != file || (word & WORD_PLAIN)) {
 		file_unlock(file, word, signals);
 		return;
 	}
-	/* Another one may have made a copy of it, too. */
-	if (!(word & WORD_PLAIN) && __atomic_load_n(&file->refs, __ATOMIC_RELAXED) == 2) {
+	if (__atomic_load_n(&file->refs, __ATOMIC_RELAXED) == 2) {
 		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
 		file->stays_plain = true;
 		file_end(file, fd);
 		word = WORD_PLAIN;
-	} else if (!(word & WORD_PLAIN)) {
+	} else {
 		word = file_replug(file, word, GUARD_KERNEL_POSITION);
 	}
 	file_unlock(file, word, signals);
 }
 
+/*
+ * Takes the name `fd` away.  Returns the file it was, plain and entered; NULL: it was none.
+ *
+ * Another thread or a handler may read by the number, and ordinarily, until the kernel has closed
+ * it, and may have made a copy of it at any time before its name is gone.  So the file is entered
+ * before that, whether it has other names or not: nobody specialises it.
+ */
+static inline struct file *file_unname(int fd)
+{
+	struct file *file;
+
+	while ((file = file_of(fd))) {
+		uint64_t word = file_word(file);
+
+		if (unlikely((word & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN)) {
+			file_settle(file, fd);
+		} else if (likely(file_enter(file, word))) {
+			if (likely(ATOMIC_EXCHANGE(&file_space->table[fd], file, NULL)))
+				break;
+			file_leave(file);
+		}
+	}
+	return file;
+}
+
 struct file *file_closing(int fd)
 {
-	struct file *file = file_of(fd), *held = NULL;
+	struct file *file = file_unname(fd);
 
 	if (!file)
 		return NULL;
-	/* Others may specialise it by its other names before the kernel has closed this one. */
-	if (unlikely(__atomic_load_n(&file->refs, __ATOMIC_RELAXED) > 2))
-		held = file_borrow(fd, GUARD_KERNEL_POSITION);
-	else if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
-		file_settle(file, fd);
 	stats_closed(file, fd);
-	file = file_name(fd, file, NULL);
-	if (likely(file))
-		file_put(file, fd);
-	return held;
+	if (unlikely(!file_drop(file)))
+		return file;
+	/* Without another name it cannot be specialised any more. */
+	file_leave(file);
+	file_free(file);
+	return NULL;
 }
 
 void file_closed(struct file *held, bool early)
@@ -296,7 +323,7 @@ void file_replaced(int fd, struct file *file, bool done)
 	gone = done || !ATOMIC_EXCHANGE(&file_space->table[fd], NULL, file);
 	file_leave(file);
 	if (gone)
-		file_put(file, -1);
+		file_put(file);
 }
 
 struct file *file_duplicating(int fd)
@@ -329,7 +356,7 @@ void file_duplicated(int fd, int copy, struct file *file)
 		file = file_name(copy, NULL, file);
 	}
 	if (file)
-		file_put(file, -1);
+		file_put(file);
 }
 
 /* Returns the half of the word that has flags and generation; each release changes one of them. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * stop_test.c late|close|dup|copy|open|fork|wait - tests what one thread may do while another has stopped in a call.
+ * stop_test.c late|close|close-copy|close-copy-plain|dup|copy|open|fork|wait - tests what one
+ * thread may do while another has stopped in a call.
  *
  * A traced process has two threads.  Its first, the worker, is stopped in a call; the second, the
  * helper, is then told to do something, and the worker goes on.
@@ -10,6 +11,10 @@
  * close, dup: the worker's close or dup2, stopped before each of its instructions, meets a read by the
  *	number, which gets the next byte of a file that was there before or is after.  In dup the
  *	former file is read by another name, too.
+ * close-copy, close-copy-plain: the worker's close, stopped before each of its instructions, of a
+ *	file with a window or without one, meets a dup of the number.  When the close has come to the
+ *	kernel, the copy is read until it would have a window, and then the number: it gets the next
+ *	byte.
  * copy: the worker's dup, stopped before each of its instructions, meets a close of the number, and an
  *	open that gets it: the copy is of what was there before, or after, and at its position.
  * open: the worker's open for writing that must not wait, stopped before each of its instructions,
@@ -42,6 +47,9 @@ static char paths[2][100];
 static const char *mode;
 static int shared = -1, second = -1;
 static int orders[2], answers[2]; /* pipes, to the helper and from it */
+
+/* Orders to the helper.  Most modes have but one. */
+enum { ACT = 'x', COPY = 'd', READ = 'r', CLOSE = 'c' };
 
 static unsigned char byte_at(size_t offset)
 {
@@ -101,6 +109,25 @@ static void read_meanwhile(void)
 		CHECK(got == 1 ? byte == byte_at(ENOUGH) : errno == EBADF);
 }
 
+/* Copies the number that the worker closes, reads by the copy and by the number, or closes it. */
+static void copy_meanwhile(char order)
+{
+	static int copy = -1;
+	int from = strcmp(mode, "close-copy-plain") ? ENOUGH : 0;
+	unsigned char byte;
+
+	if (order == COPY) {
+		copy = dup(shared);
+	} else if (order == READ) {
+		CHECK(copy >= 0);
+		read_some(copy, from);
+		CHECK(read(shared, &byte, 1) == 1 && byte == byte_at(from + ENOUGH));
+	} else if (copy >= 0) {
+		close(copy);
+		copy = -1;
+	}
+}
+
 /* Has the number name another file, at twice as many bytes. */
 static void open_anew(void)
 {
@@ -147,6 +174,8 @@ static void *help(void *unused)
 			take_window_away();
 		else if (!strcmp(mode, "close") || !strcmp(mode, "dup"))
 			read_meanwhile();
+		else if (!strncmp(mode, "close-copy", 10))
+			copy_meanwhile(order);
 		else if (!strcmp(mode, "copy"))
 			open_anew();
 		else if (!strcmp(mode, "open"))
@@ -187,7 +216,8 @@ static void traced(void)
 			close(shared);
 			continue;
 		}
-		read_some(shared, 0);
+		if (strcmp(mode, "close-copy-plain"))
+			read_some(shared, 0);
 		if (!strcmp(mode, "late")) {
 			mark();
 			CHECK(read(shared, &byte, 1) == 1);
@@ -259,9 +289,9 @@ static enum { MARK, STEP, CALL } go_on(pid_t worker, int request)
 	}
 }
 
-static void tell_helper(void)
+static void tell_helper(char order)
 {
-	CHECK(write(orders[1], "x", 1) == 1);
+	CHECK(write(orders[1], &order, 1) == 1);
 }
 
 static void hear_helper(void)
@@ -320,14 +350,14 @@ static bool answers_within(int ms)
 }
 
 /*
- * Has the helper act.  While it has to wait for what the worker holds, the worker goes on, as
+ * Gives the helper an order.  While it has to wait for what the worker holds, the worker goes on, as
  * `request` says.  True: up to the mark.
  */
-static bool helper_acts(pid_t worker, pid_t helper, int request)
+static bool helper_does(char order, pid_t worker, pid_t helper, int request)
 {
 	bool done = false;
 
-	tell_helper();
+	tell_helper(order);
 	while (!answers_within(10)) {
 		if (!done && sleeps(worker, helper))
 			done = go_on(worker, request) == MARK;
@@ -347,8 +377,46 @@ static int each_alone(pid_t worker, pid_t helper)
 			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
 		if (done)
 			return count;
-		CHECK(helper_acts(worker, helper, PTRACE_CONT) ||
+		CHECK(helper_does(ACT, worker, helper, PTRACE_CONT) ||
 		      go_on(worker, PTRACE_CONT) == MARK);
+	}
+}
+
+/* Lets the worker go on until it asks the kernel to close the number; false: to the mark. */
+static bool goes_to_close(pid_t worker)
+{
+	struct user_regs_struct registers;
+	int number = (int)ptrace(PTRACE_PEEKDATA, worker, &shared, NULL);
+
+	do {
+		if (go_on(worker, PTRACE_SYSCALL) == MARK)
+			return false;
+		CHECK(!ptrace(PTRACE_GETREGS, worker, NULL, &registers));
+	} while (registers.orig_rax != SYS_close || (int)registers.rdi != number);
+	return true;
+}
+
+/* Stops before each instruction of a close, in a close of its own, and where the kernel does it. */
+static int each_until_close(pid_t worker, pid_t helper)
+{
+	int reads = 0;
+
+	for (int count = 0;; count++) {
+		bool done = false;
+
+		CHECK(go_on(worker, PTRACE_CONT) == MARK);
+		for (int i = 0; i < count && !done; i++)
+			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
+		if (done)
+			return reads;
+		if (!helper_does(COPY, worker, helper, PTRACE_SINGLESTEP)) {
+			if (goes_to_close(worker)) {
+				reads++;
+				CHECK(!helper_does(READ, worker, helper, PTRACE_SYSCALL));
+				CHECK(go_on(worker, PTRACE_CONT) == MARK);
+			}
+		}
+		CHECK(!helper_does(CLOSE, worker, helper, PTRACE_CONT));
 	}
 }
 
@@ -362,7 +430,7 @@ static int all_of_one(pid_t worker, pid_t helper)
 		if (!count && !blocks_signals(worker))
 			continue;
 		count++;
-		if (helper_acts(worker, helper, PTRACE_SINGLESTEP))
+		if (helper_does(ACT, worker, helper, PTRACE_SINGLESTEP))
 			break;
 	}
 	return count;
@@ -384,7 +452,7 @@ static int while_held(pid_t worker, pid_t helper)
 
 	CHECK(go_on(worker, PTRACE_CONT) == MARK);
 	stop_in_lease(worker);
-	tell_helper();
+	tell_helper(ACT);
 	while (!sleeps(worker, helper)) {
 		if (ticks(worker, helper) - before > 20) {
 			printf("the helper runs in circles\n");
@@ -458,6 +526,8 @@ int main(int argc, char **argv)
 		times = all_of_one(worker, helper);
 	else if (!strcmp(mode, "wait"))
 		times = while_held(worker, helper);
+	else if (!strncmp(mode, "close-copy", 10))
+		times = each_until_close(worker, helper);
 	else
 		times = each_alone(worker, helper);
 	printf("stopped %d times\n", times);
