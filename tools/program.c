@@ -86,48 +86,58 @@ static bool gives_rights(int fd, const struct stat *st)
 	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Looks at one file.  Sets `interpreter` where that is what the kernel would run, or empties it. */
-static const char *file_refusal(const char *path, char *interpreter)
+/* Looks into a regular file: see file_refusal. */
+static const char *content_refusal(int fd, const struct stat *st, char *interpreter)
 {
 	/* For an ELF file the rest of them is more than a header. */
 	union {
 		Elf64_Ehdr header;
 		char line[SCRIPT_LINE];
 	} begin = {};
+
+	if (pread(fd, begin.line, sizeof(begin.line) - 1, 0) < 2)
+		return NULL;
+	/* A script's own rights count for nothing. */
+	if (!memcmp(begin.line, "#!", 2) && script_interpreter(begin.line, interpreter))
+		return NULL;
+	if (gives_rights(fd, st))
+		return "runs with more rights than yours (set-user-ID, set-group-ID or "
+		       "capabilities)";
+	if (!memcmp(begin.header.e_ident, ELFMAG, SELFMAG))
+		return elf_refusal(fd, &begin.header);
+	strcpy(interpreter, SHELL);
+	return NULL;
+}
+
+/* Looks at one file.  Sets `interpreter` where that is what the kernel would run, or empties it. */
+static const char *file_refusal(const char *path, char *interpreter)
+{
 	const char *why = NULL;
 	struct stat st;
 	/* A FIFO has no writer yet: it is no program, which execve will say. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	*interpreter = 0;
-	if (fd < 0 || fstat(fd, &st)) {
-		why = "cannot be read";
-	} else if (S_ISREG(st.st_mode) && pread(fd, begin.line, sizeof(begin.line) - 1, 0) >= 2) {
-		if (!memcmp(begin.line, "#!", 2) && script_interpreter(begin.line, interpreter))
-			why = NULL;
-		else if (gives_rights(fd, &st))
-			why = "runs with more rights than yours (set-user-ID, set-group-ID or "
-			      "capabilities)";
-		else if (!memcmp(begin.header.e_ident, ELFMAG, SELFMAG))
-			why = elf_refusal(fd, &begin.header);
-		else
-			strcpy(interpreter, SHELL);
-	}
-	if (fd >= 0)
-		close(fd);
+	/* What is not there cannot be run either, and execve will say so. */
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? NULL
+									     : "cannot be read";
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		why = content_refusal(fd, &st, interpreter);
+	close(fd);
 	return why;
 }
 
-const char *program_refusal(const char *path)
+const char *program_refusal(const char *path, char *refused)
 {
 	char interpreter[PATH_MAX];
-	const char *why = file_refusal(path, interpreter);
+	const char *why;
 
+	snprintf(refused, PATH_MAX, "%s", path);
+	why = file_refusal(refused, interpreter);
 	for (int i = 0; i < MAX_SCRIPTS && !why && *interpreter; i++) {
-		char script[PATH_MAX];
-
-		strcpy(script, interpreter);
-		why = file_refusal(script, interpreter);
+		strcpy(refused, interpreter);
+		why = file_refusal(refused, interpreter);
 	}
 	return why;
 }

@@ -9,10 +9,11 @@
 bool program_find(const char *name, char *ret);
 
 /*
- * Says why the dynamic linker would not preload a library of glibc's into it, as what follows the
- * file's name in a sentence; NULL: it would, or the file cannot be run at all.
+ * Says why the dynamic linker would not preload a library of glibc's into the program, as what
+ * follows a file's name in a sentence; NULL: it would, or the program cannot be run at all.  The
+ * file is put into `refused`, which has PATH_MAX bytes: the program's, or of a script's interpreter.
  */
-const char *program_refusal(const char *path);
+const char *program_refusal(const char *path, char *refused);
 
 /* Runs the file as execvp would.  Returns only if that fails, with errno set. */
 void program_exec(const char *path, char **arguments);

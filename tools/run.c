@@ -225,10 +225,13 @@ static int hand_on_rules(struct invocation *asked)
 /* Preloads the library, or says why the program runs without; false: out of memory. */
 static bool preload_or_say(const char *name, const char *program)
 {
-	char library[PATH_MAX];
-	const char *why = program_refusal(program);
+	char library[PATH_MAX], refused[PATH_MAX];
+	const char *why = program_refusal(program, refused);
 
-	if (why)
+	if (why && strcmp(refused, program) != 0)
+		fprintf(stderr, "cosy run: %s is run by %s, which %s: it runs as it is\n", program,
+			refused, why);
+	else if (why)
 		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
 	else if (!find_library(name, library))
 		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", name, program);

@@ -56,6 +56,15 @@ is "a set-user-ID program" "$(status "$work/setuid")" 0
 says "a set-user-ID program" "set-user-ID"
 printf '#!/bin/sh\nexit 5\n' >"$work/script" && chmod +x "$work/script"
 is "a script" "$(status "$work/script")" 5
+# The one line is execve's error.
+for interpreter in none file/none round; do
+	ln -sf round "$work/round"
+	printf '#!%s\n' "$work/$interpreter" >"$work/script"
+	status "$work/script" >"$work/status"
+	is "lines about a script of $interpreter" "$(wc -l <"$work/err")" 1
+	says "a script of $interpreter" "^cosy run: $work/script: "
+	[ "$interpreter" != none ] || is "a script of no file" "$(cat "$work/status")" 127
+done
 echo 'exit $1' >"$work/plain" && chmod +x "$work/plain"
 is "a script that names no interpreter" "$(status "$work/plain" 7)" 7
 mkfifo "$work/fifo"
@@ -66,7 +75,7 @@ if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/stati
 	says "a static program" "linked statically"
 	printf '#!%s\n' "$work/static" >"$work/script" && printf '#! %s x\n' "$work/script" >"$work/plain"
 	is "a script of a script of a static program" "$(status "$work/plain")" 6
-	says "a script of a script of a static program" "linked statically"
+	says "a script of a script of a static program" "/plain is run by $work/static, which is linked statically: it runs as it is"
 fi
 # glibc's dynamic linker may be anywhere, and have another name.
 linker=$(realpath "$(ldd /bin/true | grep -o '/[^ ]*ld-linux[^ ]*')")
