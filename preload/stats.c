@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "environment.h"
 #include "file/lease.h"
@@ -60,9 +61,9 @@ static void line_print(struct line *line, int to)
 }
 
 /* Reads a number, and passes it and a comma after it. */
-static int number_next(const char **text)
+static unsigned long number_next(const char **text)
 {
-	int number = 0;
+	unsigned long number = 0;
 
 	for (; **text >= '0' && **text <= '9'; ++*text)
 		number = number * 10 + **text - '0';
@@ -70,10 +71,44 @@ static int number_next(const char **text)
 	return number;
 }
 
-/* The file that --explain names, and the descriptor that lines about it go to. */
+/* Standard error as `cosy run` had it: a copy, and what file it was, unless `ino` is 0. */
+struct outlet {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Reads "DESCRIPTOR,DEVICE,INODE," or "DESCRIPTOR", and passes it. */
+static void outlet_next(struct outlet *outlet, const char **text)
+{
+	outlet->fd = (int)number_next(text);
+	outlet->dev = number_next(text);
+	outlet->ino = number_next(text);
+}
+
+static bool outlet_is(const struct outlet *outlet, int fd)
+{
+	struct stat st;
+
+	return !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && st.st_dev == outlet->dev &&
+	       st.st_ino == outlet->ino;
+}
+
+/*
+ * Returns a descriptor of it.  The program may have closed the copy, and its own standard error, and
+ * opened files of its own by these numbers: where both are gone it is -1.
+ */
+static int outlet_descriptor(const struct outlet *outlet)
+{
+	if (!outlet->ino || outlet_is(outlet, outlet->fd))
+		return outlet->fd;
+	return outlet_is(outlet, STDERR_FILENO) ? STDERR_FILENO : -1;
+}
+
+/* The file that --explain names, and where lines about it go. */
 static struct {
 	enum { UNREAD, NONE, SOME } state;
-	int to;
+	struct outlet outlet;
 	const char *path;
 	dev_t dev;
 	ino_t ino;
@@ -85,13 +120,13 @@ static bool stats_explains(int fd)
 
 	if (explained.state == UNREAD) {
 		const char *path = environment_get(ENVIRONMENT_EXPLAIN);
-		int to = path ? number_next(&path) : -1;
 
 		explained.state = NONE;
 		stats_silent = true;
+		if (path)
+			outlet_next(&explained.outlet, &path);
 		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
 					   (unsigned long)&st, 0, 0, 0)) {
-			explained.to = to;
 			explained.path = path;
 			explained.dev = st.st_dev;
 			explained.ino = st.st_ino;
@@ -105,9 +140,12 @@ static bool stats_explains(int fd)
 
 static void stats_explain(int fd, const char *what, enum guard why)
 {
+	int to = outlet_descriptor(&explained.outlet);
 	struct line line = {.len = 0};
 	struct policy policy;
 
+	if (to < 0)
+		return;
 	line_text(&line, "cosy: ");
 	line_text(&line, explained.path);
 	line_text(&line, ", descriptor ");
@@ -126,7 +164,7 @@ static void stats_explain(int fd, const char *what, enum guard why)
 		line_text(&line, "; rule ");
 		line_text(&line, policy.place);
 	}
-	line_print(&line, explained.to);
+	line_print(&line, to);
 }
 
 void stats_declined(struct file *file, int fd, enum guard why)
@@ -311,17 +349,21 @@ void stats_print(void)
 {
 	static bool printed;
 	const char *asked = environment_get(ENVIRONMENT_STATS);
+	struct outlet outlet;
 	bool first;
 	int to;
 
 	if (!asked || printed)
 		return;
-	to = number_next(&asked);
-	first = *asked && number_next(&asked) == cosy_syscall3(SYS_getpid, 0, 0, 0);
+	outlet_next(&outlet, &asked);
+	first = *asked && number_next(&asked) == (unsigned long)cosy_syscall3(SYS_getpid, 0, 0, 0);
 	/* Of what else a program starts only those that opened something have to say anything. */
 	if (!first && !stats.opened && !stats.trunc && !stats.coalesce && !stats.reflink)
 		return;
 	printed = true;
+	to = outlet_descriptor(&outlet);
+	if (to < 0)
+		return;
 	file_each(stats_add_reads);
 	stats_print_counts(to);
 	stats_print_guards(to, "cosy: not specialised: ", stats.declined);

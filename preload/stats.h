@@ -51,8 +51,9 @@ static inline void stats_closed(struct file *file, int fd)
 void stats_begin(void);
 
 /*
- * Prints the statistics, once, to the descriptor that COSY_READ_STATS names: "DESCRIPTOR,PID".  The
- * process of that number, which `cosy run` started, says it also when it opened nothing.
+ * Prints the statistics, once, to what COSY_READ_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
+ * "DESCRIPTOR" alone, which is not compared with anything.  The process of that number, which
+ * `cosy run` started, says it also when it opened nothing.
  */
 void stats_print(void);
 

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,31 +85,38 @@ static bool preload(const char *library)
 	return done;
 }
 
+/* "DESCRIPTOR,DEVICE,INODE" of standard error, as the library takes it. */
+typedef char standard_error[80];
+
 /*
- * Keeps a copy of standard error for the library, since the program may close its own.  Returns its
- * number; -1: there is none, and one of the program's files may get the number of standard error.
+ * Keeps a copy of standard error for the library, since the program may close its own.  Both may be
+ * other files by the time that there is something to say: the library compares device and inode.
+ * False: there is none, and one of the program's files may get the number of standard error.
  */
-static int keep_standard_error(void)
+static bool keep_standard_error(standard_error ret)
 {
 	static int kept = -1;
+	struct stat st;
 
 	/* What standard_fill has put there the program will not find. */
-	if (fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
-		return -1;
+	if ((fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) || fstat(STDERR_FILENO, &st))
+		return false;
 	if (kept < 0)
 		kept = fcntl(STDERR_FILENO, F_DUPFD, 1000);
-	return kept < 0 ? STDERR_FILENO : kept;
+	snprintf(ret, sizeof(standard_error), "%d,%ju,%ju", kept < 0 ? STDERR_FILENO : kept,
+		 (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	return true;
 }
 
 static void ask_for_stats(void)
 {
-	int fd = keep_standard_error();
-	char value[40];
+	char value[sizeof(standard_error) + 16];
+	standard_error to;
 
-	if (fd < 0)
+	if (!keep_standard_error(to))
 		return;
 	/* The program will be this process. */
-	snprintf(value, sizeof(value), "%d,%d", fd, (int)getpid());
+	snprintf(value, sizeof(value), "%s,%d", to, (int)getpid());
 	setenv("COSY_READ_STATS", value, 1);
 }
 
@@ -134,16 +142,17 @@ struct invocation {
 static bool ask_to_explain(const char *file)
 {
 	/* The program may change its directory. */
-	char *path = realpath(file, NULL), value[PATH_MAX + 16];
-	int fd = keep_standard_error();
+	char *path = realpath(file, NULL), value[PATH_MAX + sizeof(standard_error)];
+	standard_error to;
+	bool kept = keep_standard_error(to);
 
 	if (!path) {
 		fprintf(stderr, "cosy run: %s: %s\n", file, strerror(errno));
 		return false;
 	}
-	snprintf(value, sizeof(value), "%d,%s", fd, path);
+	snprintf(value, sizeof(value), "%s,%s", kept ? to : "", path);
 	free(path);
-	return fd < 0 || !setenv("COSY_READ_EXPLAIN", value, 1);
+	return !kept || !setenv("COSY_READ_EXPLAIN", value, 1);
 }
 
 /* Returns the status to end with, or -1 to go on with the program at argv[optind]. */

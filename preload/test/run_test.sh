@@ -147,6 +147,24 @@ is "--explain" "$(status --explain "$work/file" sh -c 'exec 2>"$1"; dd if="$0" o
 	"$work/file" "$work/own")" 0
 says "--explain" "specialised"
 is "a file that the program opened as its standard error" "$(cat "$work/own")" ""
+# A program may close what `cosy run` has kept, or have a file of its own there; its standard error
+# may be another file besides.
+if command -v bash >/dev/null; then
+	for option in "--explain=$work/file" --stats; do
+		for redirected in '1000>&-' '1000>$1' '2>$1' '1000>&- 2>$1' '1000>$1 2>&1000'; do
+			: >"$work/own"
+			is "$option $redirected" "$(status "$option" bash -c \
+				"exec $redirected; exec 9<\$0; exec 9<&-" "$work/file" "$work/own")" 0
+			case $redirected in
+			1000*2*) is "$option $redirected" "$(cat "$work/err")" "" ;;
+			*) says "$option $redirected" "^cosy: " ;;
+			esac
+			is "a file of the program's own, $redirected" "$(cat "$work/own")" ""
+		done
+	done
+else
+	echo "no bash: descriptors of two digits are not closed"
+fi
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"
