@@ -30,8 +30,7 @@ struct open_file {
 	/* `cosy run`: what reads have earned so far, ns. */
 	int64_t credit;
 	bool window;
-	int64_t window_fd;		/* the descriptor that it is for, */
-	uint64_t window_reads;		/* and what it has served */
+	uint64_t window_reads;		/* what it has served */
 	bool whole;			/* and all of the file is in it, or mapped */
 	bool sought;			/* moved elsewhere since its last read */
 	int64_t window_from, window_to; /* what it holds, about */

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "../preload/file/price.h"
@@ -48,7 +49,6 @@ static bool reads_earned(struct profile *profile, struct fold_process *process,
 		return false;
 	}
 	file->window = true;
-	file->window_fd = call->args[0];
 	file->window_reads = 0;
 	profile->run.windows++;
 	/* This read is still an ordinary one. */
@@ -74,38 +74,71 @@ static void reads_drop(struct fold_process *process, struct open_file *file)
 	file->direct = file->fetched = file->steady = 0;
 }
 
-/* Ends the window of a descriptor that is closed, or the last of a file. */
-static void reads_close(struct fold_process *process, struct open_file *file, int64_t fd)
+/* Ends the windows of descriptors that are closed: of several names of a file any does. */
+static void reads_close_range(struct fold_process *process, const struct event_call *call)
 {
-	if (file && (file->references == 1 || file->window_fd == fd))
-		reads_drop(process, file);
+	uint64_t last = call->args[1];
+
+	for (uint64_t fd = call->args[0]; process->table && fd < process->table->n && fd <= last;
+	     fd++)
+		reads_drop(process, process->table->files[fd]);
+}
+
+/* Ends the windows of both files, since until the copy has its name others read by it. */
+static void reads_dup_to(struct fold_process *process, const struct event_call *call)
+{
+	if ((int)call->args[0] == (int)call->args[1])
+		return;
+	reads_drop(process, files_get(process, (int)call->args[0]));
+	reads_drop(process, files_get(process, (int)call->args[1]));
+}
+
+/* Tells of an ioctl or an fcntl whether it needs the position, or may: l_whence is not recorded. */
+static bool control_ends(const struct event_call *call)
+{
+	if (call->nr == SYS_ioctl)
+		return call->args[1] == FIONREAD || call->args[1] == FIOASYNC;
+	switch (call->args[1]) {
+	case F_SETLK:
+	case F_SETLKW:
+	case F_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+	case F_OFD_GETLK:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Ends windows by calls that need the kernel's idea of a position, or close a descriptor. */
 static void reads_end(struct fold_process *process, struct open_file *file,
 		      const struct event_call *call, enum call_origin origin)
 {
-	struct open_file *other;
-
 	switch (call->nr) {
 	case SYS_close:
-		reads_close(process, file, (int)call->args[0]);
-		return;
-	case SYS_dup2:
-	case SYS_dup3:
-		other = files_get(process, (int)call->args[1]);
-		if (call->ret >= 0 && other != file)
-			reads_close(process, other, (int)call->args[1]);
-		break;
 	case SYS_readv:
 	case SYS_preadv2:
 	case SYS_splice:
 	case SYS_copy_file_range:
 		reads_drop(process, file);
 		return;
+	case SYS_close_range:
+		if (!call->args[2])
+			reads_close_range(process, call);
+		return;
+	case SYS_dup2:
+	case SYS_dup3:
+		reads_dup_to(process, call);
+		return;
 	case SYS_sendfile:
 		reads_drop(process, files_get(process, (int)call->args[1]));
 		return;
+	case SYS_ioctl:
+	case SYS_fcntl:
+		if (control_ends(call))
+			reads_drop(process, file);
+		break;
 	case SYS_read:
 	case SYS_lseek:
 	case SYS_dup:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Checks what fold/ makes of streams of events. */
 #include <errno.h>
+#include <linux/close_range.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include "advise/advise.h"
 #include "stream.h"
@@ -441,6 +443,51 @@ static void duplicate_close(struct stream *stream)
 	stream_call(stream, SYS_close, 0, 4, 0, 0);
 }
 
+static void duplicate_over_itself(struct stream *stream)
+{
+	stream_call(stream, SYS_dup2, 3, 3, 3, 0);
+}
+
+static void range_close(struct stream *stream)
+{
+	stream_call(stream, SYS_close_range, 0, 4, 4, 0);
+}
+
+static void range_leave(struct stream *stream)
+{
+	stream_call(stream, SYS_close_range, 0, 4, 4, CLOSE_RANGE_CLOEXEC);
+}
+
+static void ask_left(struct stream *stream)
+{
+	stream_call(stream, SYS_ioctl, 0, 3, FIONREAD, 0x3000);
+}
+
+static void ask_async(struct stream *stream)
+{
+	stream_call(stream, SYS_ioctl, -ENOTTY, 3, FIOASYNC, 0x3000);
+}
+
+static void ask_terminal(struct stream *stream)
+{
+	stream_call(stream, SYS_ioctl, -ENOTTY, 3, TCGETS, 0x3000);
+}
+
+static void lock(struct stream *stream)
+{
+	stream_call(stream, SYS_fcntl, 0, 3, F_SETLK, 0x3000);
+}
+
+static void lock_of_file(struct stream *stream)
+{
+	stream_call(stream, SYS_fcntl, 0, 3, F_OFD_GETLK, 0x3000);
+}
+
+static void ask_flags(struct stream *stream)
+{
+	stream_call(stream, SYS_fcntl, O_RDONLY, 3, F_GETFL, 0);
+}
+
 static void scatter(struct stream *stream)
 {
 	stream_call(stream, SYS_readv, 1, 3, 0x3000, 1);
@@ -463,10 +510,20 @@ static void by_syscall(struct stream *stream)
 static void test_windows_end(void)
 {
 	CHECK(reads_served(3, NULL, NULL) > 99000);
-	/* The window is for descriptor 3, or for 4. */
-	CHECK(reads_served(3, duplicate, duplicate_close) > 99000);
+	/* Of two names either ends it when it goes, whichever the reads are by. */
+	CHECK(reads_served(3, duplicate, duplicate_close) < 5000);
 	CHECK(reads_served(4, duplicate, duplicate_close) < 5000);
+	CHECK(reads_served(3, duplicate, range_close) < 5000);
+	CHECK(reads_served(3, duplicate, range_leave) > 99000);
 	CHECK(reads_served(4, duplicate_over, other_over) < 5000);
+	CHECK(reads_served(3, NULL, duplicate_over) < 5000);
+	CHECK(reads_served(3, NULL, duplicate_over_itself) > 99000);
+	CHECK(reads_served(3, NULL, ask_left) < 5000);
+	CHECK(reads_served(3, NULL, ask_async) < 5000);
+	CHECK(reads_served(3, NULL, ask_terminal) > 99000);
+	CHECK(reads_served(3, NULL, lock) < 5000);
+	CHECK(reads_served(3, NULL, lock_of_file) < 5000);
+	CHECK(reads_served(3, NULL, ask_flags) > 99000);
 	CHECK(reads_served(3, NULL, scatter) < 5000);
 	CHECK(reads_served(3, NULL, send_on) < 5000);
 	CHECK_EQ(reads_served(3, by_syscall, NULL), 0);
