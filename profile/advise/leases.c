@@ -79,7 +79,7 @@ static enum run_reason lease_reason(struct leases *leases, int fd, bool *daemon)
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs))
-		return RUN_SERVED;
+		return RUN_REASONS;
 	if (!filesystem_has_leases(fs.f_type))
 		return RUN_UNLEASED;
 	switch (lease_try(fd)) {
@@ -105,12 +105,12 @@ enum run_reason leases_look(void *leases, const char *program, const char *path,
 	int fd;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return RUN_SERVED;
+		return RUN_REASONS;
 	if (!statfs(path, &fs) && rules_say_off(leases, program, path, fs.f_type))
 		return RUN_OFF;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return RUN_SERVED;
+		return RUN_REASONS;
 	ret = lease_reason(leases, fd, daemon);
 	close(fd);
 	return ret;

@@ -153,6 +153,7 @@ static const char *reads_look(struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 	const struct file_look *files = advice->context.files;
+	uint64_t looked = 0; /* reads of files that could be looked at */
 	bool daemon = false;
 
 	advice->reads = profile->run;
@@ -162,10 +163,12 @@ static const char *reads_look(struct advice *advice)
 			files->look(files->context, profile->programs.of[file->program].path,
 				    file->path, &daemon);
 
-		if (why != RUN_SERVED)
+		if (why != RUN_REASONS)
+			looked += file->served.calls;
+		if (why != RUN_SERVED && why != RUN_REASONS)
 			reads_refuse(&advice->reads, &file->served, why);
 	}
-	if (!files)
+	if (looked < profile->run.calls[RUN_SERVED])
 		return "on whose its files are (its user's, or cosyd runs), where they are (ext4, "
 		       "tmpfs, xfs, btrfs and the like), that nobody writes them, and "
 		       "cosy-run.conf(5)";

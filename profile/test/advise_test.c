@@ -45,6 +45,8 @@ static enum run_reason look(void *context, const char *program, const char *path
 	CHECK(!*program);
 	*daemon |= !strcmp(path, "/by-cosyd");
 	CHECK(strcmp(path, "elsewhere") && strcmp(path, "at-descriptor"));
+	if (!strcmp(path, "/gone"))
+		return RUN_REASONS;
 	return !strcmp(path, context) ? RUN_HELD : RUN_SERVED;
 }
 
@@ -76,7 +78,8 @@ static void test_files(void)
 	CHECK(served > 49000);
 	advise(profile, &context, &advice);
 	CHECK_EQ(advice.run.way, WAY_RUN);
-	CHECK(strstr(advice.run.depends, "cosyd"));
+	/* Nobody has looked at two of them. */
+	CHECK(strstr(advice.run.depends, "whose its files are"));
 	CHECK(advice.reads.calls[RUN_HELD] > 9000);
 	CHECK_EQ(advice.reads.calls[RUN_SERVED] + advice.reads.calls[RUN_HELD], served);
 	fold_destroy(stream.fold);
@@ -93,6 +96,35 @@ static void test_files(void)
 	advise(fold_finish(stream.fold), &context, &advice);
 	CHECK_EQ(advice.run.way, WAY_RUN);
 	fold_destroy(stream.fold);
+}
+
+/* Tells what `cosy run` depends on, of two files that are read as often. */
+static const char *depends(const char *first, const char *second)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+	struct file_look files = {look, (char *)"/held"};
+	struct advise_context context = {NULL, NULL, &files};
+
+	stream_open(&stream, first, O_RDONLY, 3);
+	stream_open(&stream, second, O_RDONLY, 4);
+	for (int i = 0; i < 10000; i++)
+		for (int fd = 3; fd <= 4; fd++)
+			stream_call(&stream, SYS_read, 1, fd, 0x2000, 1);
+	advise(fold_finish(stream.fold), &context, &advice);
+	CHECK_EQ(advice.run.way, WAY_RUN);
+	fold_destroy(stream.fold);
+	return advice.run.depends;
+}
+
+/* Says so where not all of the files could be looked at. */
+static void test_depends(void)
+{
+	CHECK(!*depends("/a", "/b"));
+	CHECK(!*depends("/a", "/held"));
+	CHECK(!strncmp(depends("/a", "/by-cosyd"), "on cosyd", 8));
+	CHECK(strstr(depends("/a", "/gone"), "whose its files are"));
+	CHECK(strstr(depends("/by-cosyd", "/gone"), "whose its files are"));
 }
 
 /*
@@ -640,6 +672,7 @@ static void test_coalesce(void)
 int main(void)
 {
 	test_files();
+	test_depends();
 	test_earned();
 	test_earned_by_paths();
 	test_place();
