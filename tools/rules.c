@@ -6,13 +6,19 @@
 #include "../preload/file/match.h"
 #include "rules.h"
 
-static bool rule_is_for_program(const char *glob, const char *end, const char *program)
+/* Matches a program by its name, or by its path where the glob has a slash. */
+static bool rule_is_for_program(const char *glob, const char *end, const char *name,
+				const char *path)
 {
-	const char *slash = strrchr(program, '/');
+	return policy_match(glob, end, memchr(glob, '/', end - glob) ? path : name);
+}
 
-	if (!memchr(glob, '/', end - glob) && slash)
-		program = slash + 1;
-	return policy_match(glob, end, program);
+/* Does so for a program that is about to be started, which has no other name yet. */
+static bool rule_is_for_started(const char *glob, const char *end, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return rule_is_for_program(glob, end, slash ? slash + 1 : path, path);
 }
 
 bool rules_leave(const char *text, const struct rules_subject *subject)
@@ -21,7 +27,8 @@ bool rules_leave(const char *text, const struct rules_subject *subject)
 	int off = -1, alone = -1;
 
 	while (*text) {
-		bool program = true, file = true, of_file = false;
+		/* `alone` does not count for what `cosy run` itself starts. */
+		bool program = true, started = subject->started, file = true, of_file = false;
 		int rule_off = -1, rule_alone = -1;
 
 		for (const char *end; *text && *text != '\n'; text = end + 1) {
@@ -31,9 +38,12 @@ bool rules_leave(const char *text, const struct rules_subject *subject)
 			if (!end)
 				return false;
 			of_file |= *text == 'f' || *text == 't';
-			if (*text == 'p')
-				program &= rule_is_for_program(from, end, subject->program);
-			else if (*text == 'f')
+			if (*text == 'p') {
+				program &= rule_is_for_program(from, end, subject->name,
+							       subject->program);
+				started =
+					started && rule_is_for_started(from, end, subject->started);
+			} else if (*text == 'f')
 				file &= policy_match(from, end, subject->file);
 			else if (*text == 't')
 				file &= strtoul(from, NULL, 16) == subject->type;
@@ -46,7 +56,7 @@ bool rules_leave(const char *text, const struct rules_subject *subject)
 		if (program && file && off < 0)
 			off = rule_off;
 		/* A program is started before it has a file. */
-		if (program && !of_file && alone < 0)
+		if (started && !of_file && alone < 0)
 			alone = rule_alone;
 	}
 	return off > 0 || alone > 0;

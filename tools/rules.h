@@ -12,6 +12,8 @@
 /* A file of a program's. */
 struct rules_subject {
 	const char *program, *file; /* absolute paths, without links */
+	const char *name;	    /* the last part of the program's argv[0] */
+	const char *started;	    /* the path that it is started by; NULL: by `cosy run` itself */
 	uint32_t type;		    /* the file system, by statfs(2)'s f_type */
 };
 

@@ -52,9 +52,10 @@ struct verified {
 	bool in;
 };
 
-/* Looks at files as they are now, by their paths (leases.h). */
+/* Looks at files as they are now, by their paths (leases.h); `program`: the path of its file. */
 struct file_look {
-	enum run_reason (*look)(void *context, const char *program, const char *path, bool *daemon);
+	enum run_reason (*look)(void *context, const struct run_file *file, const char *program,
+				bool *daemon);
 	void *context;
 };
 

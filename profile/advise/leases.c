@@ -18,6 +18,10 @@
 #include "../tools/rules.h"
 #include "advise/leases.h"
 
+/* The kernel reads so many bytes of a script's first line, and follows so many scripts. */
+#define SCRIPT_LINE 256
+#define MAX_SCRIPTS 5
+
 static bool daemon_answers(struct leases *leases)
 {
 	const char *path = getenv("COSYD_SOCKET");
@@ -58,19 +62,64 @@ static int lease_try(int fd)
 	return error;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* True, with its interpreter's path in `line`: the file is a script. */
+static bool script_interpreter(const char *path, char line[SCRIPT_LINE])
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? 0 : read(fd, line, SCRIPT_LINE - 1);
+	size_t begin;
+
+	if (fd >= 0)
+		close(fd);
+	line[len > 0 ? len : 0] = 0;
+	if (strncmp(line, "#!", 2))
+		return false;
+	begin = 2 + strspn(line + 2, " \t");
+	line[begin + strcspn(line + begin, " \t\n")] = 0;
+	memmove(line, line + begin, strlen(line + begin) + 1);
+	return *line;
+}
+
+/*
+ * Returns the name that a program is called by, its argv[0], as far as that follows from the path
+ * that it was executed by: a script has its interpreter's.
+ */
+static const char *program_name(const char *path, char whole[EVENT_MAX_PATH])
+{
+	char line[SCRIPT_LINE];
+
+	strcpy(whole, path);
+	for (int i = 0; i < MAX_SCRIPTS && script_interpreter(whole, line); i++)
+		strcpy(whole, line);
+	return base_name(whole);
+}
+
 /* Tells whether the rules leave it alone; wrong ones are said to be so, and have `cosy run` end. */
-static bool rules_say_off(struct leases *leases, const char *program, const char *path,
+static bool rules_say_off(struct leases *leases, const struct run_file *file, const char *program,
 			  uint32_t type)
 {
-	struct rules_subject subject = {.program = program, .type = type};
-	char whole[PATH_MAX];
+	const char *started = *file->started ? file->started : program;
+	char name[EVENT_MAX_PATH], whole[PATH_MAX];
+	struct rules_subject subject = {
+		.program = program,
+		.name = program_name(started, name),
+		.started = file->first ? NULL : started,
+		.type = type,
+	};
 
 	if (!leases->begun) {
 		leases->begun = true;
 		if (!overlays_switch_off(&leases->rules) || !policy_read_all(NULL, &leases->rules))
 			leases_drop(leases);
 	}
-	subject.file = realpath(path, whole);
+	subject.file = realpath(file->path, whole);
 	return leases->rules.text && subject.file && rules_leave(leases->rules.text, &subject);
 }
 
@@ -97,8 +146,10 @@ static enum run_reason lease_reason(struct leases *leases, int fd, bool *daemon)
 	}
 }
 
-enum run_reason leases_look(void *leases, const char *program, const char *path, bool *daemon)
+enum run_reason leases_look(void *leases, const struct run_file *file, const char *program,
+			    bool *daemon)
 {
+	const char *path = file->path;
 	enum run_reason ret;
 	struct statfs fs;
 	struct stat st;
@@ -106,7 +157,7 @@ enum run_reason leases_look(void *leases, const char *program, const char *path,
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return RUN_REASONS;
-	if (!statfs(path, &fs) && rules_say_off(leases, program, path, fs.f_type))
+	if (!statfs(path, &fs) && rules_say_off(leases, file, program, fs.f_type))
 		return RUN_OFF;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)

@@ -19,7 +19,8 @@ struct leases {
  * Returns RUN_SERVED if a lease can be had, or why none can, or will; RUN_REASONS if the file cannot
  * be looked at.  A lease of cosyd's sets *daemon.
  */
-enum run_reason leases_look(void *leases, const char *program, const char *path, bool *daemon);
+enum run_reason leases_look(void *leases, const struct run_file *file, const char *program,
+			    bool *daemon);
 
 void leases_drop(struct leases *leases);
 

@@ -159,9 +159,8 @@ static const char *reads_look(struct advice *advice)
 	advice->reads = profile->run;
 	for (uint32_t i = 1; files && i <= profile->n_run_files; i++) {
 		const struct run_file *file = &profile->run_files[i];
-		enum run_reason why =
-			files->look(files->context, profile->programs.of[file->program].path,
-				    file->path, &daemon);
+		enum run_reason why = files->look(
+			files->context, file, profile->programs.of[file->program].path, &daemon);
 
 		if (why != RUN_REASONS)
 			looked += file->served.calls;

@@ -62,8 +62,10 @@ struct file_table {
 struct fold_process {
 	uint32_t pid;
 	uint32_t threads;
-	uint32_t lane;	  /* of the timeline */
-	uint32_t program; /* profile.programs */
+	uint32_t lane;		      /* of the timeline */
+	uint32_t program;	      /* profile.programs */
+	bool first;		      /* the first one, and none that it executed */
+	char started[EVENT_MAX_PATH]; /* the path that it was executed by; "": not known */
 	struct file_table *table;
 	uint64_t directory;    /* changes with each chdir */
 	bool moved;	       /* it, or who made it, has changed it */

@@ -201,8 +201,11 @@ static void take_fork(struct fold *fold, const struct event_fork *fork)
 		if (process->pid == fork->parent)
 			parent = process;
 	process = process_of(fold, fork->pid, parent);
-	if (process && parent && !process->threads)
+	if (process && parent && !process->threads) {
 		process->program = parent->program;
+		process->first = parent->first;
+		strcpy(process->started, parent->started);
+	}
 	if (process && parent && process != parent && fork->event.flags & EVENT_FORK_FILES &&
 	    process->table != parent->table) {
 		file_table_drop(&fold->files, process->table);
@@ -220,13 +223,16 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 	struct fold_thread *thread = thread_of(fold, exec->event.tid, exec->pid);
 	struct file_table *table;
 	const char *path = event_path(&exec->event);
+	bool first = path && !fold->profile.program[0];
 
-	if (path && !fold->profile.program[0])
+	if (first)
 		strcpy(fold->profile.program, path);
 	fold->profile.run.programs++;
 	if (!thread)
 		return;
 	thread_flush(fold, thread);
+	thread->process->first = first;
+	thread->process->started[0] = 0;
 	if (path)
 		thread->process->program = programs_add(&fold->profile.programs, path);
 	if (path && thread->process->lane)
@@ -568,6 +574,16 @@ static void take_opened(struct fold *fold, struct fold_process *process, uint64_
 	relax_opened(&fold->relax, process, file, directory, call, origin);
 }
 
+/* Notes the path that a program was executed by: after an exec its call ends. */
+static void take_started(struct fold_process *process, const struct event_call *call)
+{
+	const char *path = event_path(&call->event);
+
+	if (call->ret || (call->nr != SYS_execve && call->nr != SYS_execveat))
+		return;
+	strcpy(process->started, path && !(call->event.flags & EVENT_PATH_CUT) ? path : "");
+}
+
 static void take_call(struct fold *fold, const struct event_call *call)
 {
 	struct profile *profile = &fold->profile;
@@ -589,6 +605,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		profile->forgotten++;
 		return;
 	}
+	take_started(thread->process, call);
 	file = files_of_call(thread->process, call);
 	if (file)
 		kind = file->kind;

@@ -127,6 +127,8 @@ struct run_served {
 struct run_file {
 	char path[EVENT_MAX_PATH]; /* relative to the directory that the program was started in */
 	uint32_t program;	   /* programs */
+	char started[EVENT_MAX_PATH]; /* the path that it was executed by; "": not known */
+	bool first;		      /* it is the one that was recorded, not one that it started */
 	struct run_served served;
 };
 

@@ -242,17 +242,24 @@ static void run_served_add(struct run_served *sum, const struct run_served *afte
 static struct run_served *served_of(struct profile *profile, struct table *names,
 				    const struct fold_process *process, struct open_file *file)
 {
-	uint64_t hash = table_mix(14, process->program);
+	uint64_t hash = table_mix(14, (uint64_t)process->program << 1 | process->first);
 	bool new;
 
 	if (!file->run_file && file->path) {
 		for (const char *at = file->path; *at; at++)
 			hash = table_mix(hash, *at);
+		hash = table_mix(hash, 0);
+		for (const char *at = process->started; *at; at++)
+			hash = table_mix(hash, *at);
 		file->run_file = table_add(names, hash, &new);
 		if (file->run_file && new) {
+			struct run_file *named = &profile->run_files[file->run_file];
+
 			profile->n_run_files = file->run_file;
-			profile->run_files[file->run_file].program = process->program;
-			strcpy(profile->run_files[file->run_file].path, file->path);
+			named->program = process->program;
+			named->first = process->first;
+			strcpy(named->started, process->started);
+			strcpy(named->path, file->path);
 		}
 		free(file->path);
 		file->path = NULL;

@@ -40,8 +40,11 @@ static void test_earned(void)
 	}
 }
 
-static enum run_reason look(void *context, const char *program, const char *path, bool *daemon)
+static enum run_reason look(void *context, const struct run_file *file, const char *program,
+			    bool *daemon)
 {
+	const char *path = file->path;
+
 	CHECK(!*program);
 	*daemon |= !strcmp(path, "/by-cosyd");
 	CHECK(strcmp(path, "elsewhere") && strcmp(path, "at-descriptor"));

@@ -142,6 +142,7 @@ def main() -> None:
         check_verify(source, out, Path(folder) / "verified.json")
         check_status()
         check_files(Path(folder))
+        check_rules(Path(folder))
         check_raw()
         check_surroundings(Path(folder))
         check_ends(Path(folder))
@@ -208,6 +209,45 @@ def check_files(folder: Path) -> None:
         if run.returncode != 126:  # our folder is not for others
             assert json.loads(run.stdout)["cosy_run"]["FOREIGN"] > 19000, run
         os.chown(folder, 0, 0)
+
+
+def check_rules(folder: Path) -> None:
+    """A rule counts for the names that it counts for under `cosy run`: not those of the program's file."""
+    data, reader, script = folder / "few", folder / "reader", folder / "script"
+    data.write_bytes(bytes(2000))
+    program = Path(shutil.which("dd") or "dd").resolve()
+    reader.symlink_to(program)
+    (folder / "interpreter").symlink_to(sys.executable)
+    script.write_text(
+        f"#!{folder}/interpreter -S\nimport os\nfile = os.open({str(data)!r}, os.O_RDONLY)\n"
+        "while os.read(file, 1):\n    pass\n"
+    )
+    script.chmod(0o755)
+    words = [f"if={data}", "of=/dev/null", "bs=1", "status=none"]
+    named, shell = [str(reader), *words], ["sh", "-c", '"$@"; true', "sh"]
+    for rule, command, reason in (
+        # By the name that it is called by, or the path of its file.
+        ("reader : off", named, "OFF"),
+        (f"{program.name} : off", named, "SERVED"),
+        (f"{program} : off", named, "OFF"),
+        (f"{reader} : off", named, "SERVED"),
+        ("reader : off", [*shell, *named], "OFF"),
+        (f"{program.name} : off", [*shell, *named], "SERVED"),
+        # A script is called as its interpreter is.
+        ("interpreter : off", [str(script)], "OFF"),
+        ("script : off", [str(script)], "SERVED"),
+        # By the name or path that it is started by, but not by `cosy run` itself.
+        ("reader : alone", named, "SERVED"),
+        ("reader : alone", [*shell, *named], "OFF"),
+        (f"{reader} : alone", [*shell, *named], "OFF"),
+        (f"{program.name} : alone", [*shell, *named], "SERVED"),
+        ("reader : alone", ["sh", "-c", 'exec "$@"', "sh", *named], "OFF"),
+        ("script : alone", [*shell, str(script)], "OFF"),
+        ("interpreter : alone", [*shell, str(script)], "SERVED"),
+    ):
+        (folder / "cosy/run.conf").write_text(f"program {rule}\n")
+        text = profile("--json", "-", "--", *command, env=os.environ | {"XDG_CONFIG_HOME": str(folder)})
+        assert json.loads(text)["cosy_run"][reason] > 1500, (rule, command, text)
 
 
 def check_raw() -> None:
