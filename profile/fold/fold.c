@@ -262,11 +262,16 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 static void take_gap(struct fold *fold, const struct event_gap *gap)
 {
 	struct fold_thread *thread = thread_find(fold, gap->event.tid);
+	struct profile *profile = &fold->profile;
+	uint64_t time = gap->event.time;
 
-	fold->profile.sums.user += gap->user;
+	profile->sums.user += gap->user;
+	if (!profile->first)
+		profile->first = time > gap->user ? time - gap->user : time;
+	if (time > profile->last)
+		profile->last = time;
 	if (thread && thread->process->pid == gap->pid)
-		timeline_gap(&fold->profile.timeline, thread->process->lane, gap->event.time,
-			     gap->user);
+		timeline_gap(&profile->timeline, thread->process->lane, time, gap->user);
 }
 
 static void take_exit(struct fold *fold, const struct event_exit *exit)

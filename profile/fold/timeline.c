@@ -70,15 +70,24 @@ static void timeline_fold(struct timeline *timeline)
 	}
 }
 
-/* Returns the bin of a time; the first that is asked for begins the timeline. */
-static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lane, uint64_t time)
+/* Returns a time since the start; what came before the first call ended counts at the start. */
+static uint64_t timeline_since(const struct timeline *timeline, uint64_t time)
+{
+	return time > timeline->start ? time - timeline->start : 0;
+}
+
+/*
+ * Returns the bin of a time.  The first that is asked for begins the timeline, with what was computed
+ * before it, `user`.
+ */
+static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lane, uint64_t time,
+					 uint64_t user)
 {
 	if (!timeline->shift) {
 		timeline->shift = TIMELINE_SHIFT;
-		timeline->start = time;
+		timeline->start = time > user ? time - user : 0;
 	}
-	/* A call that began before the first one ended counts at the start. */
-	time = time > timeline->start ? time - timeline->start : 0;
+	time = timeline_since(timeline, time);
 	while (time >> timeline->shift >= TIMELINE_BINS)
 		timeline_fold(timeline);
 	return &timeline->lanes[lane].bins[time >> timeline->shift];
@@ -86,17 +95,28 @@ static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lan
 
 void timeline_gap(struct timeline *timeline, uint32_t lane, uint64_t time, uint64_t user)
 {
-	timeline_bin(timeline, lane, time)->user += user;
+	struct timeline_bin *bin = timeline_bin(timeline, lane, time, user);
+	uint64_t length = 1ULL << timeline->shift;
+	uint64_t passed = timeline_since(timeline, time) & (length - 1);
+
+	for (; bin > timeline->lanes[lane].bins && user > passed; bin--) {
+		bin->user += passed;
+		user -= passed;
+		passed = length;
+	}
+	bin->user += user;
 }
 
 void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call)
 {
-	struct timeline_bin *bin = timeline_bin(timeline, lane, call->event.time);
+	bool timed = call->event.flags & EVENT_CPU;
+	uint64_t user = timed ? call->user : 0;
+	struct timeline_bin *bin = timeline_bin(timeline, lane, call->event.time, user);
 
 	timeline->lanes[lane].calls++;
 	bin->calls++;
-	if (call->event.flags & EVENT_CPU) {
-		bin->kernel += call->cpu;
-		bin->user += call->user;
-	}
+	if (!timed)
+		return;
+	bin->kernel += call->cpu;
+	timeline_gap(timeline, lane, call->event.time, user);
 }

@@ -40,7 +40,10 @@ uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
 /* Notes that a process has ended, and needs its lane no more. */
 void timeline_end(struct timeline *timeline, uint32_t lane);
 
-/* Adds what a thread computed before `time` without a call after it. */
+/*
+ * Adds what a thread computed up to `time`, in ns: to as many bins before it as that takes, since one
+ * may be shorter.
+ */
 void timeline_gap(struct timeline *timeline, uint32_t lane, uint64_t time, uint64_t user);
 
 void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call);

@@ -558,6 +558,65 @@ static void test_gap(void)
 	fold_destroy(stream.fold);
 }
 
+/* Returns the most that a bin of process 10 has of its length, in per cent; checks their sum. */
+static uint64_t lane_most(const struct profile *profile)
+{
+	const struct timeline *timeline = &profile->timeline;
+	uint64_t last = (profile->last - timeline->start) >> timeline->shift, most = 0, user = 0;
+
+	CHECK_EQ(timeline->lanes[1].pid, 10);
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+		const struct timeline_bin *bin = &timeline->lanes[1].bins[i];
+
+		CHECK(i <= last || !(bin->calls | bin->user));
+		user += bin->user;
+		if (bin->user > most)
+			most = bin->user;
+	}
+	CHECK_EQ(user, profile->sums.user);
+	return 100 * most >> timeline->shift;
+}
+
+/*
+ * Shows what is computed when it is, and not at the call after it or at the end, with calls before it
+ * and without.
+ */
+static void test_computing(void)
+{
+	static const struct {
+		bool calls, ends;
+	} cases[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct event_fork fork = {
+			.event = {.kind = EVENT_FORK, .size = sizeof(fork), .tid = 10}, .pid = 10};
+		struct event_gap gap = {
+			.event = {.kind = EVENT_GAP, .size = sizeof(gap), .tid = 10},
+			.pid = 10,
+			.user = 1000000000};
+		const struct profile *profile;
+
+		stream.time = 5000000000;
+		fold_take(stream.fold, &fork.event);
+		for (int j = 0; cases[i].calls && j < 100; j++)
+			stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+		stream.time += 1000000000;
+		if (cases[i].ends) {
+			gap.event.time = stream.time;
+			fold_take(stream.fold, &gap.event);
+		} else {
+			stream.user = gap.user;
+			stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+		}
+		profile = fold_finish(stream.fold);
+		CHECK_EQ(profile->last, stream.time);
+		CHECK(!cases[i].ends || profile->first <= 5000001000);
+		CHECK(lane_most(profile) <= 100);
+		fold_destroy(stream.fold);
+	}
+}
+
 /* Uses a number that another process had. */
 static void test_pid_again(void)
 {
@@ -655,6 +714,7 @@ int main(void)
 	test_random();
 	test_windows_end();
 	test_gap();
+	test_computing();
 	test_pid_again();
 	test_lanes();
 	test_bounds();

@@ -17,6 +17,7 @@ struct stream {
 	uint8_t flags;
 	uint32_t given, made;
 	uint32_t cpu, took; /* ns; 0: 500, and as cpu */
+	uint32_t user;	    /* 0: 100 */
 };
 
 static inline struct stream stream_begin(void)
@@ -50,7 +51,7 @@ static inline void stream_call_path(struct stream *stream, unsigned int nr, cons
 	call->made = stream->made;
 	call->cpu = stream->cpu ? stream->cpu : 500;
 	call->took = stream->took ? stream->took : call->cpu;
-	call->user = 100;
+	call->user = stream->user ? stream->user : 100;
 	call->ret = ret;
 	call->args[0] = a;
 	call->args[1] = b;
