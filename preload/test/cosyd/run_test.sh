@@ -137,14 +137,16 @@ socket)
 		"$cosyd" --socket "$COSYD_SOCKET" 2>"$work/log$number" &
 		eval "daemon$number=$!"
 	done
-	until grep -q "ready" "$work"/log[12] && grep -q "in use" "$work"/log[12]; do
+	# The address is "already in use", so look for the word with what comes after it.
+	until grep -qs "ready;" "$work"/log[12] && grep -qs "in use" "$work"/log[12]; do
 		lives "$daemon1" || lives "$daemon2" || {
 			echo "FAIL: both have ended"
 			break
 		}
 		sleep 0.01
 	done
-	lives "$daemon1" && daemon=$daemon1 || daemon=$daemon2
+	# The other one may still be there.
+	grep -q "ready;" "$work/log1" && daemon=$daemon1 || daemon=$daemon2
 	cat "$work"/log[12]
 	timeout -s KILL 60 "$cosyd" --socket "$COSYD_SOCKET" 2>"$work/err" && failed=1
 	grep -q "in use" "$work/err" || failed=1
