@@ -15,10 +15,12 @@
  *			other does not begin where a stack is looked at
  *   crowd raw N	reads a byte of its own program N times by syscall(), and as often by read()
  *   crowd compute N	computes N million rounds after its last call
- *   crowd abandon N	ends after N ms, while a thread of its computes
+ *   crowd abandon N	ends when a thread of its has computed for N ms, and goes on
+ *   crowd await N PID	waits until a process has computed for N ms more
  *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
 #include <alloca.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int crowd_flood(int n)
@@ -169,14 +172,42 @@ static void *crowd_computer(void *argument)
 	return argument;
 }
 
+/* Sleeps until a thread or a process has had a processor for n ms more. */
+static int crowd_sleep(clockid_t clock, int n)
+{
+	struct timespec time;
+	int error;
+
+	if (clock_gettime(clock, &time))
+		return 1;
+	time.tv_sec += n / 1000;
+	time.tv_nsec += n % 1000 * 1000000L;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_sec++;
+		time.tv_nsec -= 1000000000;
+	}
+	do
+		error = clock_nanosleep(clock, TIMER_ABSTIME, &time, NULL);
+	while (error == EINTR);
+	return error != 0;
+}
+
 static int crowd_abandon(int n)
 {
 	pthread_t thread;
+	clockid_t clock;
 
-	if (pthread_create(&thread, NULL, crowd_computer, NULL))
+	if (pthread_create(&thread, NULL, crowd_computer, NULL) ||
+	    pthread_getcpuclockid(thread, &clock))
 		return 1;
-	usleep(1000 * n);
-	return 0;
+	return crowd_sleep(clock, n);
+}
+
+static int crowd_await(int n, pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) || crowd_sleep(clock, n);
 }
 
 static pthread_barrier_t crowd_there;
@@ -233,8 +264,12 @@ static int crowd_callers(int n)
 
 int main(int argc, char **argv)
 {
-	int n = argc == 3 ? atoi(argv[2]) : 0;
+	int n = argc >= 3 ? atoi(argv[2]) : 0;
 
+	if (n > 0 && argc == 4 && !strcmp(argv[1], "await"))
+		return crowd_await(n, atoi(argv[3]));
+	if (argc != 3)
+		return 2;
 	if (n > 0 && !strcmp(argv[1], "flood"))
 		return crowd_flood(n);
 	if (n > 0 && !strcmp(argv[1], "serve"))

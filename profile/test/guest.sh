@@ -31,12 +31,12 @@ grep -q "recorded by fentry" /tmp/text || fail "fentry is not the first choice"
 
 # What is computed after the last call: by one that ends, is killed, or goes on; and none by one that sleeps.
 for backend in ptrace fentry tracepoint; do
-	record --backend $backend -- ./profile_crowd compute 50
+	record --backend $backend -- ./profile_crowd compute 500
 	ended=$(number user_ns)
-	record --backend $backend -- ./profile_crowd abandon 500
+	record --backend $backend -- ./profile_crowd abandon 100
 	killed=$(number user_ns)
-	./profile_crowd abandon 100000 &
-	record --backend $backend -d 0.5 -p $!
+	./profile_crowd abandon 1000000 &
+	record --backend $backend --load "./profile_crowd await 100 $!" -p $!
 	left=$(number user_ns)
 	kill $!
 	sleep 100 &
@@ -44,10 +44,10 @@ for backend in ptrace fentry tracepoint; do
 	slept=$(number user_ns)
 	kill $!
 	note "$backend: ns after the last call: ended $ended, killed $killed, left $left, asleep $slept"
-	expect "$backend: of one that is killed" "$killed" -gt 2000000
-	expect "$backend: of one that goes on" "$left" -gt 2000000
+	expect "$backend: of one that is killed" "$killed" -gt 10000000
+	expect "$backend: of one that goes on" "$left" -gt 10000000
 	expect "$backend: of one that sleeps" "$slept" -lt "$left"
-	# No machine makes fifty million rounds in less.
+	# No machine makes five hundred million rounds in less.
 	expect "$backend: of one that ends" "$ended" -gt 10000000
 done
 
