@@ -145,16 +145,14 @@ static void hideComputedGoto(BpfModule &B, Instruction &Goto) {
 }
 
 /// Leaves a function the attributes that describe its behaviour, and takes
-/// those about the host's processor, sanitizers and sections.  AsWritten: the
-/// region's host is not optimised.
-static void stripFunction(BpfModule &B, Function &F, bool AsWritten) {
+/// those about the host's processor, sanitizers and sections.
+static void stripFunction(BpfModule &B, Function &F) {
   AttrBuilder Keep(F.getContext());
   for (auto Kind : {Attribute::NoUnwind, Attribute::MustProgress,
                     Attribute::NoReturn, Attribute::WillReturn})
     if (F.hasFnAttribute(Kind))
       Keep.addAttribute(Kind);
-  AsWritten = F.hasOptNone() ||
-              (AsWritten && F.hasFnAttribute(Attribute::AlwaysInline));
+  bool AsWritten = isAsWritten(F);
   F.setAttributes(F.getAttributes().removeFnAttributes(F.getContext()));
   F.addFnAttrs(Keep);
   if (AsWritten)
@@ -192,6 +190,9 @@ static void stripFunction(BpfModule &B, Function &F, bool AsWritten) {
       continue;
     C->setCallingConv(CallingConv::C);
     C->removeFnAttr(Attribute::NoInline);
+    // A function that "has no effect" raises a signal by a division.
+    if (AsWritten)
+      C->removeFnAttr(Attribute::Memory);
     if (auto *Call = dyn_cast<CallInst>(C))
       Call->setTailCallKind(CallInst::TCK_None);
     if (auto *Invoke = dyn_cast<InvokeInst>(C))
@@ -356,9 +357,11 @@ void cosy::makeBpfModule(const Extracted &R, Compound &C, BpfModule &B) {
   NumFunctions += Reachable.size();
   stripModule(*B.M);
   mapGlobals(B, Map);
-  bool AsWritten = isAsWritten(*R.Host);
   for (Function *F : Reachable)
-    stripFunction(B, *cast<Function>(Map.lookup(F)), AsWritten);
+    if (isAsWritten(*F))
+      dropUnselected(*cast<Function>(Map.lookup(F)));
+  for (Function *F : Reachable)
+    stripFunction(B, *cast<Function>(Map.lookup(F)));
   createMain(R, C, B, cast<Function>(Map.lookup(R.Body)));
   C.HasHandlers = B.HasHandlers;
 }

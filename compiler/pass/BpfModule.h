@@ -53,8 +53,6 @@ constexpr char ContextName[] = "__cosy_context";
 
 /// Stands in a computed goto's place.
 constexpr char ComputedGotoName[] = "cosy.computed.goto";
-/// Attribute of functions that the host does not optimise.
-constexpr char AsWrittenAttr[] = "cosy-as-written";
 /// Attribute of functions that may be active more than once.
 constexpr char RecursiveAttr[] = "cosy-recursive";
 

@@ -44,8 +44,13 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumTested, "Number of divisions that are tested");
 ALWAYS_ENABLED_STATISTIC(NumProven, "Number of divisions that cannot trap");
 
+/// Metadata of divisions that are tested already, as they are written.
+static const char TestedKind[] = "cosy.tested";
+
+/// One bit is divided by nothing: the native code takes the dividend.
 static bool isDivision(const Instruction &I) {
-  return I.isIntDivRem() && I.getType()->isIntegerTy();
+  return I.isIntDivRem() && I.getType()->isIntegerTy() &&
+         !I.getType()->isIntegerTy(1) && !I.hasMetadata(TestedKind);
 }
 
 namespace {
@@ -139,6 +144,12 @@ public:
       return;
     }
     ++NumTested;
+    D.Op->setMetadata(TestedKind, MDNode::get(F.getContext(), {}));
+    // Natively it is divided by anything, and a branch must not depend on it.
+    if (isa<UndefValue>(D.Op->getOperand(1))) {
+      D.Op->setOperand(1, ConstantInt::get(D.Op->getType(), 1));
+      return;
+    }
     Type *Ty = D.Op->getType();
     Value *Dividend = D.Op->getOperand(0), *Divisor = D.Op->getOperand(1);
     BasicBlock *Head = D.Op->getParent();
@@ -215,7 +226,6 @@ static void testDivisionsOf(BpfModule &B, Function &F) {
 void cosy::testDivisionsAsWritten(BpfModule &B) {
   for (Function &F : *B.M)
     if (F.hasFnAttribute(AsWrittenAttr)) {
-      dropUnselected(F);
       unpinDivisions(F);
       testDivisionsOf(B, F);
     }

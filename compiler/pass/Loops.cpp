@@ -304,8 +304,12 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
               MaxInlined)
         continue;
       // Counters in memory are none to the analyses of loops.
-      if (!Callee->hasOptNone())
+      if (isAsWritten(*Callee)) {
+        dropUnselected(*Callee);
+        pinDivisions(*Callee);
+      } else {
         normalizeFunction(*Callee, FAM);
+      }
       InlineFunctionInfo Info;
       if (InlineFunction(*Call, Info).isSuccess()) {
         Changed = true;

@@ -19,7 +19,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -185,7 +185,7 @@ void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
     SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
     // Else what is dead might become a value that a region has to give.
     if (!AsWritten)
-      DCEPass().run(F, FAM);
+      ADCEPass().run(F, FAM);
   }
   dropEmptyPads(F);
   EliminateUnreachableBlocks(F);
@@ -200,7 +200,7 @@ static constexpr unsigned MaxCallDepth = 4;
 static Function *calleeWithAddress(Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   Function *F = Call ? Call->getCalledFunction() : nullptr;
-  if (!F || F->isDeclaration() || F->isInterposable() || F->hasOptNone() ||
+  if (!F || F->isDeclaration() || F->isInterposable() || isAsWritten(*F) ||
       F->hasFnAttribute(Attribute::SanitizeAddress) ||
       F->isPresplitCoroutine() || hasMarkers(*F))
     return nullptr;

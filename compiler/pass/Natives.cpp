@@ -145,7 +145,7 @@ static bool isRefused(const Instruction &I) {
     return false;
   switch (C->getIntrinsicID()) {
   case Intrinsic::not_intrinsic:
-    return C->isInlineAsm() || !calleeOf(*C);
+    return !isPinned(I) && (C->isInlineAsm() || !calleeOf(*C));
   case Intrinsic::frameaddress:
   case Intrinsic::returnaddress:
   case Intrinsic::addressofreturnaddress:
@@ -235,6 +235,10 @@ void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,
     unsigned Size = Callee->getInstructionCount();
     uint64_t Locals = bytesOfLocals(*Callee);
     InlineFunctionInfo Info;
+    if (isAsWritten(*Callee)) {
+      dropUnselected(*Callee);
+      pinDivisions(*Callee);
+    }
     if (Size > Room || Locals > RoomForLocals ||
         !InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
       continue;

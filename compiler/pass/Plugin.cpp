@@ -86,6 +86,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
             // and code moved across the markers.
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel Level) {
+                  if (Level == OptimizationLevel::O0)
+                    MPM.addPass(cosy::WrittenPass());
                   addPass("cosy", MPM);
                   if (Level != OptimizationLevel::O0)
                     MPM.addPass(

@@ -307,14 +307,19 @@ bool isReachedFromOutside(llvm::BasicBlock *BB,
 void dropMarkers(llvm::Function &F, const Region &R);
 
 // Written.cpp
+/// Attribute of functions that the host does not optimise.
+constexpr char AsWrittenAttr[] = "cosy-as-written";
 /// True if F's divisions are made natively as they stand in the source.
 bool isAsWritten(const llvm::Function &F);
-/// Drops what instruction selection leaves out where nothing is optimised.
+/// Inlines what always is, and drops what instruction selection leaves out
+/// where nothing is optimised.
 void dropUnselected(llvm::Function &F);
 /// Keeps the divisions of F that may trap, whatever is known of their operands
 /// and becomes of their results.
 void pinDivisions(llvm::Function &F);
 void unpinDivisions(llvm::Function &F);
+/// True for assembly that pins a division.
+bool isPinned(const llvm::Instruction &I);
 
 // Natives.cpp
 /// Inlines into a function's regions what these call and must be the host's in

@@ -73,12 +73,33 @@ static inline __attribute__((always_inline)) int drops_inlined(int a, int b)
 	return 5;
 }
 
+static inline __attribute__((always_inline)) int quotient_inlined(int a, int b)
+{
+	return a / b;
+}
+
+static inline __attribute__((always_inline)) int quotient_pointed(const int *a, const int *b)
+{
+	return *a / *b;
+}
+
+static __attribute__((const)) int quotient_const(int a, int b)
+{
+	return a / b;
+}
+
 FORM(statement, a / b)
 FORM(cast, (void)(a / b))
 FORM(chain, (void)(a / b + 1))
 FORM(comma, r = (a / b, 3))
 FORM(dropped, r = drops(a, b))
 FORM(dropped_inlined, r = drops_inlined(a, b))
+FORM(ignored_inlined, (void)quotient_inlined(a, b))
+FORM(ignored_pointed, (void)quotient_pointed(&a, &b))
+FORM(ignored_const, (void)quotient_const(a, b))
+FORM(popcount, (void)__builtin_popcount(a / b))
+FORM(assumed, __builtin_assume(a / b))
+FORM(switched, switch (a / b){})
 
 static __attribute__((noinline)) int outside(int a, int b)
 {
@@ -110,6 +131,40 @@ static inline __attribute__((always_inline)) int wastes_inlined(int a, int b)
 	return 5;
 }
 
+/* Without the attribute by which clang says what it does not optimise. */
+static __attribute__((minsize)) int wastes_small(int a, int b)
+{
+	int q = a / b;
+
+	(void)q;
+	return 5;
+}
+
+/* Made outside in part. */
+static int partly(int a, int b)
+{
+	if (getpid() < 0)
+		perror("getpid");
+	return a / b;
+}
+
+static int looped(int a, int b)
+{
+	for (int i = 0; i < 3; i++)
+		getpid();
+	return a / b;
+}
+
+static inline __attribute__((always_inline)) int mixed_pointed(const int *a, const int *b, int k)
+{
+	int q;
+
+	if (getpid() < 0)
+		perror("getpid");
+	q = *a / *b;
+	return k + (q > 1000);
+}
+
 static inline __attribute__((always_inline)) int wastes_pointed(const int *a, const int *b)
 {
 	int q = *a / *b;
@@ -133,7 +188,57 @@ FORM(odd_width, _BitInt(24) q = (_BitInt(24))a / (_BitInt(24))b; (void)q)
 FORM(wasted, r = wastes(a, b))
 FORM(wasted_inlined, r = wastes_inlined(a, b))
 FORM(wasted_pointed, r = wastes_pointed(&a, &b))
+FORM(wasted_small, r = wastes_small(a, b))
+FORM(kept_inlined, int q = quotient_inlined(a, b); (void)q)
+FORM(kept_const, int q = quotient_const(a, b); (void)q)
+FORM(kept_mixed, int q = partly(a, b); (void)q)
+FORM(kept_looped, int q = looped(a, b); (void)q)
+FORM(mixed_loop, for (int i = 0; i < 3; i++) r += mixed_pointed(&a, &b, i) + (getppid() < 0))
+FORM(either, (void)(a ? a / b : 0))
+FORM(both_ways, a &&a / b)
+FORM(wide, __int128 q = (__int128)a / b; (void)q)
 FORM(guarded, int q = b ? a / b : 0; (void)q)
+
+static __attribute__((minsize, noinline)) int small(int a, int b)
+{
+	int r, q;
+
+	COSY_START;
+	r = getpid() > 0;
+	stage = 1;
+	q = a / b;
+	(void)q;
+	stage = 2;
+	COSY_END;
+	return r;
+}
+
+/* In an optimised file the host alone is as it is written. */
+static __attribute__((optnone, noinline)) int alone(int a, int b)
+{
+	int r;
+
+	COSY_START;
+	r = getpid() > 0;
+	r += wastes_inlined(a, b) + wastes_pointed(&a, &b);
+	COSY_END;
+	return r;
+}
+
+/* Optimised, nobody reads the sum. */
+static __attribute__((noinline)) int summed(int a, int b)
+{
+	int r = 0, sum = 0;
+
+	COSY_START;
+	for (int i = 0; i < 3; i++) {
+		sum += a / b;
+		r += getpid() > 0;
+	}
+	COSY_END;
+	(void)sum;
+	return r;
+}
 
 static __attribute__((noinline)) int around(int a, int b)
 {
@@ -168,6 +273,7 @@ FORM(literal_unused, int q = a / 0; (void)q)
 FORM(constant, int z = 0; r = a / z)
 FORM(constants, int x = 0, z = 0; r = x / z)
 FORM(constant_unused, int z = 0, q = a / z; (void)q)
+FORM(poison, int q = a / (8 / 0); (void)q)
 FORM(minus_one, r = a % -1)
 FORM(minus_one_quotient, r = a / -1)
 FORM(constant_minus_one, int m = -1; r = a / m)
@@ -194,16 +300,25 @@ ODD(quotient_63, 63, /)
 ODD(remainder_63, 63, %)
 ODD(quotient_64, 64, /)
 
-int main(void)
+static __attribute__((noinline)) void tell_dropped(void)
 {
-	signal(SIGFPE, handler);
 	TELL(statement, 1, 0);
 	TELL(cast, 1, 0);
 	TELL(chain, 1, 0);
 	TELL(comma, 1, 0);
 	TELL(dropped, 1, 0);
 	TELL(dropped_inlined, 1, 0);
+	TELL(ignored_inlined, 1, 0);
+	TELL(ignored_pointed, 1, 0);
+	TELL(ignored_const, 1, 0);
+	TELL(popcount, 1, 0);
+	TELL(assumed, 1, 0);
+	TELL(switched, 1, 0);
 	TELL(outside, 1, 0);
+}
+
+static __attribute__((noinline)) void tell_kept(void)
+{
 	TELL(variable, 1, 0);
 	TELL(variable_chain, 1, 0);
 	TELL(assigned, 1, 0);
@@ -219,9 +334,25 @@ int main(void)
 	TELL(wasted, 1, 0);
 	TELL(wasted_inlined, 1, 0);
 	TELL(wasted_pointed, 1, 0);
+	TELL(wasted_small, 1, 0);
+	TELL(kept_inlined, 1, 0);
+	TELL(kept_const, 1, 0);
+	TELL(kept_mixed, 1, 0);
+	TELL(kept_looped, 1, 0);
+	TELL(mixed_loop, 1, 0);
+	TELL(either, 1, 0);
+	TELL(both_ways, 1, 0);
+	TELL(wide, 1, 0);
+	TELL(small, 1, 0);
+	TELL(alone, 1, 0);
+	TELL(summed, 1, 0);
 	TELL(guarded, 1, 0);
 	TELL(around, 1, -1);
 	TELL(around, 1, 0);
+}
+
+static __attribute__((noinline)) void tell_used(void)
+{
 	TELL(used, 1, 0);
 	TELL(used_inlined, 1, 0);
 	TELL(cells, 65536, 65536);
@@ -234,6 +365,7 @@ int main(void)
 	TELL(constant, 1, 0);
 	TELL(constants, 1, 0);
 	TELL(constant_unused, 1, 0);
+	TELL(poison, 1, 0);
 	TELL(minus_one, INT_MIN, 0);
 	TELL(minus_one_quotient, INT_MIN, 0);
 	TELL(constant_minus_one, INT_MIN, 0);
@@ -249,5 +381,20 @@ int main(void)
 	TELL(quotient_7, 5, 0);
 	TELL(remainder_24, 5, 0);
 	TELL(quotient_63, 5, 0);
-	return 0;
+}
+
+int main(void)
+{
+	void (*const groups[])(void) = {tell_dropped, tell_kept, tell_used};
+	int r = 0;
+
+	signal(SIGFPE, handler);
+	for (int i = 0; i < 3; i++) {
+		groups[i]();
+		/* From here, none of the regions that were left by a jump is active any more. */
+		COSY_START;
+		r += getpid() > 0;
+		COSY_END;
+	}
+	return r != 3;
 }

@@ -56,13 +56,14 @@ static void failed_before(int fd)
 /* A write of a view that is refused before the file system hears of it makes no later read speak for writes. */
 static void refused_before(int fd)
 {
-	int mem = memfd_create("view", 0), view, refused, read, written, native;
+	int mem = memfd_create("view", 0), view, refused, read, written, native[2];
 	char *b;
 
 	script_init();
 	b = script_buffer;
 	MUST(mem >= 0 && write(mem, text, SIZE) == SIZE);
-	native = pwrite(fd, text, 10, 0) < 0 ? -errno : 10;
+	native[0] = pread(fd, text, 10, 0) < 0 ? -errno : 10;
+	native[1] = pwrite(fd, text, 10, 0) < 0 ? -errno : 10;
 	stale_file_systems();
 	script_begin();
 	SYS(pread64, mem, b + SIZE, 1, 0);
@@ -73,8 +74,8 @@ static void refused_before(int fd)
 	script_run();
 	CHECK_RESULT(view, 4096);
 	CHECK_RESULT(refused, -EINVAL);
-	CHECK_RESULT(read, 10);
-	CHECK_RESULT(written, native);
+	CHECK_RESULT(read, native[0]);
+	CHECK_RESULT(written, native[1]);
 	close(mem);
 }
 
