@@ -86,11 +86,9 @@ private:
            Op.getOpcode() == Instruction::SRem;
   }
 
-  /// True if the native code traps on the least integer by -1: it divides other
-  /// widths in the next wider register.
+  /// True if the native code traps on the least integer by -1.
   static bool overflows(const BinaryOperator &Op) {
-    unsigned Bits = Op.getType()->getIntegerBitWidth();
-    return isSigned(Op) && Bits >= 8 && isPowerOf2_32(Bits);
+    return isSigned(Op) && isDividedAsIs(Op.getType());
   }
 
   /// True if V may have this value where Op stands.  ValueTracking is not told

@@ -304,12 +304,10 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
               MaxInlined)
         continue;
       // Counters in memory are none to the analyses of loops.
-      if (isAsWritten(*Callee)) {
-        dropUnselected(*Callee);
+      if (isAsWritten(*Callee))
         pinDivisions(*Callee);
-      } else {
+      else
         normalizeFunction(*Callee, FAM);
-      }
       InlineFunctionInfo Info;
       if (InlineFunction(*Call, Info).isSuccess()) {
         Changed = true;

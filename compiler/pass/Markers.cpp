@@ -178,10 +178,8 @@ void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   // A variable in memory may keep its value across longjmp, so stay away.
   if (!F.callsFunctionThatReturnsTwice()) {
     bool AsWritten = isAsWritten(F);
-    if (AsWritten) {
-      dropUnselected(F);
+    if (AsWritten)
       pinDivisions(F);
-    }
     SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
     // Else what is dead might become a value that a region has to give.
     if (!AsWritten)

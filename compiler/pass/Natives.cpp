@@ -235,12 +235,11 @@ void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,
     unsigned Size = Callee->getInstructionCount();
     uint64_t Locals = bytesOfLocals(*Callee);
     InlineFunctionInfo Info;
-    if (isAsWritten(*Callee)) {
-      dropUnselected(*Callee);
+    if (Size > Room || Locals > RoomForLocals)
+      continue;
+    if (isAsWritten(*Callee))
       pinDivisions(*Callee);
-    }
-    if (Size > Room || Locals > RoomForLocals ||
-        !InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
+    if (!InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
       continue;
     ++NumInlined;
     Changed = true;

@@ -311,11 +311,14 @@ void dropMarkers(llvm::Function &F, const Region &R);
 constexpr char AsWrittenAttr[] = "cosy-as-written";
 /// True if F's divisions are made natively as they stand in the source.
 bool isAsWritten(const llvm::Function &F);
+/// True for the widths that the processor divides; it divides up to 64 bits in
+/// the next wider one, and more by a function.
+bool isDividedAsIs(const llvm::Type *Ty);
 /// Inlines what always is, and drops what instruction selection leaves out
 /// where nothing is optimised.
 void dropUnselected(llvm::Function &F);
-/// Keeps the divisions of F that may trap, whatever is known of their operands
-/// and becomes of their results.
+/// Does so, and keeps the divisions of F that may trap, whatever is known of
+/// their operands and becomes of their results.
 void pinDivisions(llvm::Function &F);
 void unpinDivisions(llvm::Function &F);
 /// True for assembly that pins a division.

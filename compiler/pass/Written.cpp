@@ -114,14 +114,14 @@ void cosy::dropUnselected(Function &F) {
     I->eraseFromParent();
 }
 
+bool cosy::isPinned(const Instruction &I) { return I.hasMetadata(PinKind); }
+
 static bool isPin(const Value *V) {
   if (const auto *Trunc = dyn_cast<TruncInst>(V))
     V = Trunc->getOperand(0);
   const auto *I = dyn_cast<Instruction>(V);
-  return I && I->hasMetadata(PinKind);
+  return I && isPinned(*I);
 }
-
-bool cosy::isPinned(const Instruction &I) { return I.hasMetadata(PinKind); }
 
 /// True for a division that may trap.
 static bool needsPins(const Instruction &I) {
@@ -132,11 +132,14 @@ static bool needsPins(const Instruction &I) {
   return !Divisor || Divisor->isZero() || Divisor->isMinusOne();
 }
 
-/// Assembly has no other widths; the processor divides wider ones instead.
-static Type *registerFor(Type *Ty) {
+bool cosy::isDividedAsIs(const Type *Ty) {
   unsigned Bits = Ty->getIntegerBitWidth();
-  return Bits >= 8 && isPowerOf2_32(Bits) ? Ty
-                                          : Type::getInt64Ty(Ty->getContext());
+  return Bits >= 8 && Bits <= 64 && isPowerOf2_32(Bits);
+}
+
+/// Assembly has no other widths.
+static Type *registerFor(Type *Ty) {
+  return isDividedAsIs(Ty) ? Ty : Type::getInt64Ty(Ty->getContext());
 }
 
 /// Calls inline assembly without instructions that takes V.  Hides: returns
@@ -183,6 +186,7 @@ static bool isMadeForResult(const Instruction &I) {
 }
 
 void cosy::pinDivisions(Function &F) {
+  dropUnselected(F);
   SmallVector<Instruction *, 8> Divisions, Calls;
   for (Instruction &I : instructions(F))
     if (needsPins(I))

@@ -44,9 +44,10 @@ static void handler(int sig)
 #define AS_WRITTEN 1
 #endif
 
-/* Defines name(a, b), whose region has `code`. */
-#define FORM(name, ...)                                                                            \
-	static __attribute__((noinline)) int name(int a, int b)                                    \
+/* Defines name(a, b), whose region has the code that follows; `attributes` in parentheses. */
+#define FORM(name, ...) FORM_OF((noinline), name, __VA_ARGS__)
+#define FORM_OF(attributes, name, ...)                                                             \
+	static __attribute__(attributes) int name(int a, int b)                                    \
 	{                                                                                          \
 		int r;                                                                             \
 		COSY_START;                                                                        \
@@ -197,21 +198,10 @@ FORM(mixed_loop, for (int i = 0; i < 3; i++) r += mixed_pointed(&a, &b, i) + (ge
 FORM(either, (void)(a ? a / b : 0))
 FORM(both_ways, a &&a / b)
 FORM(wide, __int128 q = (__int128)a / b; (void)q)
+FORM(widest, __int128 least = (__int128)a << 127; least /= b; (void)least)
 FORM(guarded, int q = b ? a / b : 0; (void)q)
 
-static __attribute__((minsize, noinline)) int small(int a, int b)
-{
-	int r, q;
-
-	COSY_START;
-	r = getpid() > 0;
-	stage = 1;
-	q = a / b;
-	(void)q;
-	stage = 2;
-	COSY_END;
-	return r;
-}
+FORM_OF((noinline, minsize), small, int q = a / b; (void)q)
 
 /* In an optimised file the host alone is as it is written. */
 static __attribute__((optnone, noinline)) int alone(int a, int b)
@@ -343,6 +333,8 @@ static __attribute__((noinline)) void tell_kept(void)
 	TELL(either, 1, 0);
 	TELL(both_ways, 1, 0);
 	TELL(wide, 1, 0);
+	TELL(widest, 1, 0);
+	TELL(widest, 1, -1);
 	TELL(small, 1, 0);
 	TELL(alone, 1, 0);
 	TELL(summed, 1, 0);

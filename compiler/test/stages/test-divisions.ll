@@ -2,7 +2,7 @@
 ; RUN: %stage=cosy-test-divisions %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
-; CHECK-DAG: 13 cosy-divisions - Number of divisions that are tested
+; CHECK-DAG: 14 cosy-divisions - Number of divisions that are tested
 ; CHECK-DAG: 9 cosy-divisions - Number of divisions that cannot trap
 
 ; CHECK-LABEL: define i64 @cosy.main(
@@ -178,6 +178,16 @@ define i24 @wider(i24 %a, i24 %b, i3 %c, i3 %d, i8 %e, i8 %f) {
   %sum = add i24 %q, %t
   %all = add i24 %sum, %u
   ret i24 %all
+}
+
+; A function of the compiler's own divides 128 bits, which has a result for the least by -1.
+; CHECK-LABEL: define i128 @widest(
+; CHECK: icmp eq i128 %b, 0
+; CHECK-NOT: icmp
+; CHECK: sdiv i128 %a, %b
+define i128 @widest(i128 %a, i128 %b) {
+  %q = sdiv i128 %a, %b
+  ret i128 %q
 }
 
 ; CHECK: attributes #[[NORETURN]] = { noreturn }
