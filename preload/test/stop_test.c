@@ -366,16 +366,22 @@ static bool helper_does(char order, pid_t worker, pid_t helper, int request)
 	return done;
 }
 
+/* Lets the worker go to its next call, and so many instructions into it; false: it has no more. */
+static bool goes_into_call(pid_t worker, int instructions)
+{
+	bool done = false;
+
+	CHECK(go_on(worker, PTRACE_CONT) == MARK);
+	for (int i = 0; i < instructions && !done; i++)
+		done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
+	return !done;
+}
+
 /* Stops before each instruction of a call, in a call of its own. */
 static int each_alone(pid_t worker, pid_t helper)
 {
 	for (int count = 0;; count++) {
-		bool done = false;
-
-		CHECK(go_on(worker, PTRACE_CONT) == MARK);
-		for (int i = 0; i < count && !done; i++)
-			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
-		if (done)
+		if (!goes_into_call(worker, count))
 			return count;
 		CHECK(helper_does(ACT, worker, helper, PTRACE_CONT) ||
 		      go_on(worker, PTRACE_CONT) == MARK);
@@ -402,12 +408,7 @@ static int each_until_close(pid_t worker, pid_t helper)
 	int reads = 0;
 
 	for (int count = 0;; count++) {
-		bool done = false;
-
-		CHECK(go_on(worker, PTRACE_CONT) == MARK);
-		for (int i = 0; i < count && !done; i++)
-			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
-		if (done)
+		if (!goes_into_call(worker, count))
 			return reads;
 		if (!helper_does(COPY, worker, helper, PTRACE_SINGLESTEP)) {
 			if (goes_to_close(worker)) {
