@@ -12,12 +12,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "path.h"
 #include "program.h"
 
 #define SHELL "/bin/sh"
-
-/* As the kernel has them: bytes of a script's first line, and scripts that run scripts. */
-enum { SCRIPT_LINE = 256, MAX_SCRIPTS = 5 };
 
 bool program_find(const char *name, char *ret)
 {
@@ -68,15 +66,6 @@ static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
 	return "is linked statically";
 }
 
-/* Takes the interpreter from a script's first line; false: there is none. */
-static bool script_interpreter(const char *line, char *ret)
-{
-	const char *name = line + 2 + strspn(line + 2, " \t");
-	int len = strcspn(name, " \t\n");
-
-	return len && snprintf(ret, PATH_MAX, "%.*s", len, name) < PATH_MAX;
-}
-
 /* True if the kernel would give the file's rights to the program, and so ignore LD_PRELOAD. */
 static bool gives_rights(int fd, const struct stat *st)
 {
@@ -98,7 +87,7 @@ static const char *content_refusal(int fd, const struct stat *st, char *interpre
 	if (pread(fd, begin.line, sizeof(begin.line) - 1, 0) < 2)
 		return NULL;
 	/* A script's own rights count for nothing. */
-	if (!memcmp(begin.line, "#!", 2) && script_interpreter(begin.line, interpreter))
+	if (script_interpreter(begin.line, interpreter))
 		return NULL;
 	if (gives_rights(fd, st))
 		return "runs with more rights than yours (set-user-ID, set-group-ID or "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../preload/file/match.h"
+#include "path.h"
 #include "rules.h"
 
 /* Matches a program by its name, or by its path where the glob has a slash. */
@@ -16,9 +17,7 @@ static bool rule_is_for_program(const char *glob, const char *end, const char *n
 /* Does so for a program that is about to be started, which has no other name yet. */
 static bool rule_is_for_started(const char *glob, const char *end, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return rule_is_for_program(glob, end, slash ? slash + 1 : path, path);
+	return rule_is_for_program(glob, end, path_name(path), path);
 }
 
 bool rules_leave(const char *text, const struct rules_subject *subject)

@@ -15,12 +15,9 @@
 #include "../preload/cosyd/protocol.h"
 #include "../preload/file/filesystem.h"
 #include "../tools/overlays.h"
+#include "../tools/path.h"
 #include "../tools/rules.h"
 #include "advise/leases.h"
-
-/* The kernel reads so many bytes of a script's first line, and follows so many scripts. */
-#define SCRIPT_LINE 256
-#define MAX_SCRIPTS 5
 
 static bool daemon_answers(struct leases *leases)
 {
@@ -62,29 +59,18 @@ static int lease_try(int fd)
 	return error;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* True, with its interpreter's path in `line`: the file is a script. */
-static bool script_interpreter(const char *path, char line[SCRIPT_LINE])
+/* True, with its interpreter's path in `ret`: the file is a script. */
+static bool file_interpreter(const char *path, char ret[SCRIPT_LINE])
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, line, SCRIPT_LINE - 1);
-	size_t begin;
+	char line[SCRIPT_LINE] = "";
 
-	if (fd >= 0)
-		close(fd);
-	line[len > 0 ? len : 0] = 0;
-	if (strncmp(line, "#!", 2))
+	if (fd < 0)
 		return false;
-	begin = 2 + strspn(line + 2, " \t");
-	line[begin + strcspn(line + begin, " \t\n")] = 0;
-	memmove(line, line + begin, strlen(line + begin) + 1);
-	return *line;
+	if (read(fd, line, sizeof(line) - 1) < 0)
+		*line = 0;
+	close(fd);
+	return script_interpreter(line, ret);
 }
 
 /*
@@ -93,12 +79,12 @@ static bool script_interpreter(const char *path, char line[SCRIPT_LINE])
  */
 static const char *program_name(const char *path, char whole[EVENT_MAX_PATH])
 {
-	char line[SCRIPT_LINE];
+	char interpreter[SCRIPT_LINE];
 
 	strcpy(whole, path);
-	for (int i = 0; i < MAX_SCRIPTS && script_interpreter(whole, line); i++)
-		strcpy(whole, line);
-	return base_name(whole);
+	for (int i = 0; i < MAX_SCRIPTS && file_interpreter(whole, interpreter); i++)
+		strcpy(whole, interpreter);
+	return path_name(whole);
 }
 
 /* Tells whether the rules leave it alone; wrong ones are said to be so, and have `cosy run` end. */

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tools/path.h"
 #include "record/bpf/observation.h"
 #include "record/child.h"
 #include "record/record.h"
@@ -299,13 +300,6 @@ static void take_fork(struct watcher *watcher, const struct observed_fork *told)
 	tell_fork(watcher, &told->head, told->head.arg,
 		  (told->thread ? EVENT_FORK_THREAD : 0) |
 			  (told->flags & CLONE_FILES ? EVENT_FORK_FILES : 0));
-}
-
-static const char *path_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* Returns the program's path: by /proc while it runs, as it was named once it has ended. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../tools/path.h"
 #include "record/functions.h"
 #include "record/space.h"
 
@@ -123,9 +124,8 @@ static void object_open(struct space_object *object, pid_t pid)
 
 static bool path_is_libc(const char *path)
 {
-	const char *name = strrchr(path, '/');
+	const char *name = path_name(path);
 
-	name = name ? name + 1 : path;
 	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) ||
 	       !strncmp(name, "ld-linux", 8) || !strncmp(name, "libpthread", 10);
 }

@@ -2,6 +2,7 @@
 /* lanes.c - the timeline of each process as a row of columns; see page.h. */
 #include <string.h>
 
+#include "../tools/path.h"
 #include "show/page.h"
 
 #define HIGH 30 /* of a lane, in pixels */
@@ -63,13 +64,6 @@ static void lane_columns(FILE *to, const struct profile *profile, const struct t
 	fputs("\"/>", to);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void lane_show(FILE *to, const struct profile *profile, uint32_t number, unsigned int bins)
 {
 	const struct timeline_lane *lane = &profile->timeline.lanes[number];
@@ -79,7 +73,7 @@ static void lane_show(FILE *to, const struct profile *profile, uint32_t number, 
 	page_count(count, lane->calls);
 	fputs("<p>", to);
 	page_text(to, !number	       ? "all others"
-		      : *lane->program ? base_name(lane->program)
+		      : *lane->program ? path_name(lane->program)
 				       : "a child");
 	if (number)
 		fprintf(to, ", process %u", lane->pid);

@@ -2,14 +2,8 @@
 /* place.c - where in the source a finding is; see show.h. */
 #include <string.h>
 
+#include "../tools/path.h"
 #include "show/show.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding)
@@ -29,10 +23,10 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 	else
 		len = snprintf(to, size, "0x%lx", finding->address);
 	if (place.file && len < (int)size)
-		len += snprintf(to + len, size - len, " (%s:%d)", base_name(place.file),
+		len += snprintf(to + len, size - len, " (%s:%d)", path_name(place.file),
 				place.line);
 	if (len < (int)size)
-		snprintf(to + len, size - len, " in %s", base_name(object));
+		snprintf(to + len, size - len, " in %s", path_name(object));
 }
 
 struct place show_line_of(struct places *places, const struct advice *advice,

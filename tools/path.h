@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* path.h - takes names from paths, and from the scripts that these lead to. */
+#ifndef COSY_TOOLS_PATH_H
+#define COSY_TOOLS_PATH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As the kernel has them: bytes of a script's first line, and scripts that run scripts. */
+enum { SCRIPT_LINE = 256, MAX_SCRIPTS = 5 };
+
+/* Returns what follows the last slash, in `path` itself; all of it where there is none. */
+static inline const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Takes the interpreter from the begin of a file, a string of less than SCRIPT_LINE bytes, into
+ * `ret`, which has SCRIPT_LINE.  False: the file is no script, or names none.
+ */
+static inline bool script_interpreter(const char *line, char *ret)
+{
+	const char *name;
+	int len;
+
+	if (strncmp(line, "#!", 2))
+		return false;
+	name = line + 2 + strspn(line + 2, " \t");
+	len = strcspn(name, " \t\n");
+	snprintf(ret, SCRIPT_LINE, "%.*s", len, name);
+	return len;
+}
+
+#endif /* COSY_TOOLS_PATH_H */
