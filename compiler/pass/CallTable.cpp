@@ -72,6 +72,24 @@ const cosy::Wrapper *cosy::findWrapper(StringRef LibcName) {
   return It == tables().Wrappers.end() ? nullptr : &It->second;
 }
 
+SmallVector<StringRef, 2> cosy::libcFunctionsOf(StringRef CosyName) {
+  using Names = SmallVector<StringRef, 2>;
+  CosyName.consume_front("cosy_");
+  if (const Wrapper *W = findWrapper(CosyName); W && W->MakesCalls)
+    return {CosyName};
+  return StringSwitch<Names>(CosyName)
+      .Case("readc", {"read"})
+      .Case("seek_read", {"lseek", "read"})
+      .Case("seek_write", {"lseek", "write"})
+      .Case("read_file", {"openat", "read"})
+      .Case("write_file", {"openat", "write"})
+      .Case("epoll_read", {"epoll_wait", "read"})
+      .Cases("lend", "loan", {"send", "write"})
+      .Case("transfer", {"recv", "read"})
+      .Case("pass", {"sendmsg", "pwrite"})
+      .Default({});
+}
+
 uint32_t cosy::operationNumber(StringRef Name) {
   auto It = tables().Operations.find(Name);
   if (It == tables().Operations.end())

@@ -3,6 +3,7 @@
 #ifndef COSY_PASS_CALLTABLE_H
 #define COSY_PASS_CALLTABLE_H
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,11 @@ const Wrapper *findWrapper(llvm::StringRef LibcName);
 
 /// Returns the number of an operation of core/ops.def, which must exist.
 uint32_t operationNumber(llvm::StringRef Name);
+
+/// Returns libc's functions by which a function of libcosy (lib/interp,
+/// lib/move) makes the calls of its operation, where it does not make them
+/// itself.
+llvm::SmallVector<llvm::StringRef, 2> libcFunctionsOf(llvm::StringRef CosyName);
 
 /// Says why a system call may not be in a compound; nothing when it may.
 std::optional<std::string> deniedCall(uint64_t Number);

@@ -322,20 +322,20 @@ static bool isPlainFcntl(const CallBase &C) {
   return Command && Command->getZExtValue() != F_GETOWN;
 }
 
-void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
-  StringRef Name = F.getName();
-  GlobalValue *Host = B.HostGlobals.lookup(Name);
-  Name.consume_front("\1");
-  // Some of libcosy's functions call libc's function of that name; the others
-  // make system calls themselves.
-  if (Name.consume_front("cosy_")) {
-    Host = nullptr;
-    const Wrapper *W = findWrapper(Name);
-    if (!W || !W->MakesCalls)
-      return;
-  }
+static void noteFunction(Compound &C, StringRef Name, GlobalValue *Host) {
   if (none_of(C.Functions, [&](const Replaced &R) { return R.Name == Name; }))
     C.Functions.push_back({Name.str(), Host});
+}
+
+void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
+  StringRef Name = F.getName();
+  if (!Name.starts_with("cosy_")) {
+    Name.consume_front("\1");
+    noteFunction(C, Name, B.HostGlobals.lookup(F.getName()));
+    return;
+  }
+  for (StringRef Called : libcFunctionsOf(Name))
+    noteFunction(C, Called, nullptr);
 }
 
 /// Returns the plain call in a view's place, for code whose loads and stores
