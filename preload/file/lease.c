@@ -2,6 +2,7 @@
 /* lease.c - see lease.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@
 #define LEASE_MOMENT 2000
 
 static int own_leases, distant_leases;
+
+/* Refusals in a row of leases of others' files. */
+static unsigned int refused;
 
 /* ns that windows would have saved, by files that had earned theirs, while there was no thread. */
 static int thread_saved;
@@ -169,16 +173,36 @@ bool lease_holds_map(struct file *file, struct map *map)
 	return holds;
 }
 
-/*
- * A security module may forbid leases (AppArmor's `k`) and note each refusal.  Then it is not asked
- * again: nothing else refuses a file's owner.
- */
-static bool lease_refused_to_owner(int fd)
+/* Refusals in a row after which a process that has CAP_LEASE asks for no more leases. */
+#define MAX_REFUSED 8
+
+static bool lease_capable(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return !cosy_syscall3(SYS_capget, (unsigned long)&header, (unsigned long)data, 0) &&
+	       data[CAP_TO_INDEX(CAP_LEASE)].effective & CAP_TO_MASK(CAP_LEASE);
+}
+
+static bool is_owner(int fd)
 {
 	struct stat st;
 
 	return !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
 	       st.st_uid == (uid_t)cosy_syscall3(SYS_geteuid, 0, 0, 0);
+}
+
+/*
+ * Tells whether a refusal is a security module's, which may note each one (AppArmor's `k`).  Nothing
+ * else refuses a file's owner.  A process with CAP_LEASE may be refused since it has it in a user
+ * namespace only; then its own files are still leased to it.
+ */
+static bool lease_is_forbidden(int fd)
+{
+	if (is_owner(fd))
+		return true;
+	return lease_capable() && __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED) >= MAX_REFUSED;
 }
 
 /*
@@ -230,13 +254,15 @@ static bool lease_take_own(struct file *file, int fd, enum guard *why)
 		lease_thread_watch();
 	}
 	leases_lock_drop();
-	if (!ret)
+	if (!ret) {
+		__atomic_store_n(&refused, 0, __ATOMIC_RELAXED);
 		return true;
+	}
 	*why = ret == -EAGAIN	? GUARD_READ_ONLY
 	       : ret == -EACCES ? GUARD_LEASE_PERMITTED
 				: GUARD_FS_CONSTANT;
 	if (ret == -EACCES)
-		forbidden = lease_refused_to_owner(fd);
+		forbidden = lease_is_forbidden(fd);
 	return false;
 }
 
