@@ -27,6 +27,8 @@ _FORGET = "f3 48 0f 1e f8"  # IBHF, which disassemblers show in several ways
 _ZERO = ("edi", "esi", "edx", "ecx", "r8d")
 # These zero registers when no C has run since the compound, or on the way out to user mode.
 _ZERO_WITHOUT_C = {"cosy_thunk_getpid", "cosy_leave"}
+# After these calls of C nothing needs to be cleared: it accesses the user's own memory only, or another call follows.
+_NOTHING_TO_CLEAR = {"cosy_frame_push", "cosy_frame_pop", "cosy_held_drop"}
 # What ends a stretch of code that is gone through from its first instruction to its last.
 _FLOW = re.compile(r"(call|jmp|ret|j[a-z]+)\b")
 
@@ -117,6 +119,16 @@ def _stretch_before(instructions: list[Instruction], at: int) -> list[Instructio
     return instructions[first:at]
 
 
+def _instead_after(instructions: list[Instruction], at: int) -> set[str]:
+    """Returns what is called in place of instructions on some processors, from here to the next return or jump."""
+    called: set[str] = set()
+    for instruction in instructions[at + 1 :]:
+        called |= code().replaced.get(instruction.address, set())
+        if re.match(r"(jmp|ret)\b", instruction.text):
+            break
+    return called
+
+
 class Branches(unittest.TestCase):
     def test_there_are_calls_of_c(self) -> None:
         self.assertGreater(len(_calls_of_c()), 20)
@@ -153,6 +165,23 @@ class Branches(unittest.TestCase):
                 with self.subTest(f"{name} at {instructions[at].address:#x}"):
                     self.assertIn("cosy_clear_and_zero", code().replaced.get(instructions[at].address, set()))
         self.assertGreater(places, 10)
+
+    def test_buffers_are_cleared_after_each_call_of_c(self) -> None:
+        excepted = set()
+        for name, instructions, at in _calls_of_c():
+            target = instructions[at].symbol
+            if target in _NOTHING_TO_CLEAR:
+                excepted.add(target)
+                continue
+            with self.subTest(f"{name}, {target} at {instructions[at].address:#x}"):
+                self.assertTrue({"cosy_clear_and_zero", "cosy_clear_buffers"} & _instead_after(instructions, at))
+        self.assertEqual(excepted, _NOTHING_TO_CLEAR)
+
+    def test_buffers_are_cleared_on_the_way_in(self) -> None:
+        instructions = code().functions["cosy_enter"]
+        at = next(index for index, other in enumerate(instructions) if re.search(r"\bcall\b", other.text))
+        before = {called for other in instructions[:at] for called in code().replaced.get(other.address, set())}
+        self.assertIn("cosy_clear_and_move", before)
 
 
 if __name__ == "__main__":
