@@ -103,6 +103,27 @@ static inline __attribute__((always_inline)) int make_view_calls(int *r, int i)
 	return i;
 }
 
+/* Goes through the tree; keeps the errors of its entries, and the end's. */
+static inline __attribute__((always_inline)) int make_tree_call(int *r, int i)
+{
+	char entries[4096] __attribute__((aligned(8)));
+	struct {
+		struct cosy_tree head;
+		char room[4096];
+	} tree;
+	long bytes, at;
+
+	r[i] = 0;
+	tree.head = (struct cosy_tree){ .size = sizeof(tree), .dirfd = here };
+	lseek(here, 0, SEEK_SET);
+	while ((bytes = cosy_scan_tree(&tree.head, entries, sizeof(entries))) > 0) {
+		for (at = 0; at < bytes; at += ((struct cosy_dirent *)(entries + at))->reclen)
+			r[i] += ((struct cosy_dirent *)(entries + at))->error;
+	}
+	r[i + 1] = bytes ? -errno : 0;
+	return i + 2;
+}
+
 /* Returns how many results there are. */
 static inline __attribute__((always_inline)) int make_calls(int *r)
 {
@@ -170,6 +191,7 @@ static inline __attribute__((always_inline)) int make_calls(int *r)
 	RESULT(truncate("shut/file", 10));
 	RESULT(chmod("shut/file", 0644));
 	RESULT(pread(open_fd, byte, 1, 0));
+	i = make_tree_call(r, i);
 	return make_view_calls(r, i);
 }
 
