@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <mqueue.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -264,6 +265,37 @@ static void blocked(void)
 	CHECK(!RAW(rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old)));
 }
 
+/* An older function that waits, which lets that signal in alone. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void paused(void)
+{
+	woken = false;
+	CHECK(signal(SIGUSR1, wake) == SIG_DFL && !sighold(SIGUSR1));
+	CHECK(sigpause(SIGUSR1) == -1 && errno == EINTR && woken);
+	CHECK(!sigrelse(SIGUSR1));
+	signal(SIGUSR1, SIG_DFL);
+}
+
+static void *thread_received(void *unused)
+{
+	received_in_time();
+	return unused;
+}
+
+/* Waits in a thread whose attributes block all signals. */
+static void blocked_by_attributes(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t all;
+
+	CHECK(!sigfillset(&all) && !pthread_attr_init(&attributes));
+	CHECK(!pthread_attr_setsigmask_np(&attributes, &all));
+	CHECK(!pthread_create(&thread, &attributes, thread_received, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	pthread_attr_destroy(&attributes);
+}
+
 /* Waits with one thread more from now on, which libc makes. */
 static void input_came(void)
 {
@@ -297,6 +329,8 @@ static const struct {
 	{"thrd_sleep", slept_as_thread, send_signal},
 	{"poll, fortified", polled_fortified, send_8},
 	{"all signals blocked", blocked, send_8},
+	{"sigpause", paused, send_signal},
+	{"all signals blocked by attributes", blocked_by_attributes, send_8},
 	{"aio_suspend", input_came, send_8},
 };
 
