@@ -28,7 +28,7 @@ MACHINES ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
-	check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload suites-preload \
+	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
 	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install clean setup configure
 
 all: configure
@@ -119,6 +119,10 @@ fuzz-module: all
 	@tools/setup/setup.sh packages-debug.txt
 	@tests/vm/fuzz/fuzz.py --build $(BUILD) --kernel $(FUZZ_KERNEL) --smp $(FUZZ_SMP) --memory $(FUZZ_MEMORY) --seed $(FUZZ_SEED) \
 		--seconds $(FUZZ_SECONDS) --keep $(FUZZ_CORPUS) $(if $(wildcard $(FUZZ_CORPUS)),--corpus $(FUZZ_CORPUS))
+
+# Whether such sequences find bugs that are planted in the module.
+fuzz-planted: all
+	@tests/vm/fuzz/planted.py --build $(BUILD) --kernel $(KERNEL)
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
 fuzz-preload: all

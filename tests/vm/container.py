@@ -8,7 +8,8 @@ Debian packages; and systemd's SystemCallFilter=@system-service.  Two more are a
 user's, in a user namespace with subordinate ids: `rootless` by crun, `rootless-podman` by Podman
 itself.  In each container each example runs by the system's compiler and by cosycc.  Both have to
 print the same and leave the same files, and by libcosy's statistics the calls of the regions are
-made in the kernel, each region of it.
+made in the kernel, each region of it.  So do two programs of the benchmarks that `make demo` shows, one
+of them also under what `cosy run` preloads, which has to serve its reads.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from cache import TREE, SetupError
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = ("getpid", "db", "ls", "grep", "copy")
+# Programs of bench/ that `make demo` shows beside these.
+BESIDE = ("walk", "read1")
 # Containers of an unprivileged user, whom container.sh makes.
 ROOTLESS, PODMAN = "rootless", "rootless-podman"
 CONTAINERS = (*seccomp_profile.PROFILES, ROOTLESS, PODMAN)
@@ -44,6 +47,8 @@ PODMAN_FILES = {
 }
 # Of the calls of regions: a signal, a fault of the compound or the like is made natively.
 MIN_IN_KERNEL = 0.98
+# Reads of read1 that `cosy run` serves: all but some thousand, if it serves any.
+MIN_SERVED = 10000
 
 Json = dict[str, Any]
 
@@ -145,8 +150,13 @@ def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
     crun = shutil.which("crun")
     if not crun:
         raise SetupError("crun is not installed")
-    examples = options.build / "examples"
-    staged = [container, binaries, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
+    examples, beside = options.build / "examples", folder / "beside"
+    for contender, into in (("plain", "plain"), ("COSY-FAST", "cosy")):
+        (beside / into).mkdir(parents=True)
+        for name in BESIDE:
+            shutil.copy2(options.build / "bench/guest" / contender / name, beside / into)
+    shutil.copy2(options.build / "preload/libcosy-read.so", beside)
+    staged = [container, binaries, beside, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
     if {ROOTLESS, PODMAN} & set(options.profile):
         files = PODMAN_FILES if PODMAN in options.profile else {"uidmap": PODMAN_FILES["uidmap"]}
         staged += [packages.unpacked(package) / file for package, names in files.items() for file in names]
@@ -180,9 +190,12 @@ def _faults(profile: str, text: str) -> list[str]:
         faults.append("the container failed")
     faults += re.findall(r"^differs .*", text, re.M)
     same = set(re.findall(r"^same (\w+)$", text, re.M))
-    faults += [f"{name} did not come out the same" for name in {*EXAMPLES, "tree"} - same]
+    faults += [f"{name} did not come out the same" for name in {*EXAMPLES, *BESIDE, "tree", "served"} - same]
+    served = re.search(r"^served (\d+)$", text, re.M)
+    if not served or int(served[1]) < MIN_SERVED:
+        faults.append(f"cosy run serves {served[1] if served else 'no'} reads")
     stats = dict(re.findall(r"^stats (\w+) .*stats: (.*)$", text, re.M))
-    for name in EXAMPLES:
+    for name in (*EXAMPLES, *BESIDE):
         counts = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", stats.get(name, ""))}
         kernel, natively = counts.get("kernel_calls", 0), counts.get("interp_calls", 0)
         print(

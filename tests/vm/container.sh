@@ -9,17 +9,18 @@ here=/t/container
 
 # printed: prints a program's output so that it can be compared: without times and statistics.
 printed() {
-	sed 's/ ns [0-9]*$//' "$1.out"
-	sed -e 's/ ns [0-9]*$//' -e '/^cosy: stats:/d' "$1.err"
+	times='s/ ns [0-9]*$//; s/^\(result [0-9]*\) [0-9]* \([0-9]*\) [0-9]* /\1 \2 /'
+	sed "$times" "$1.out"
+	sed -e "$times" -e '/^cosy: stats:/d' "$1.err"
 }
 
 # compare EXAMPLE ARGUMENT...: checks that either compiler's program prints the same; reads libcosy's statistics.
 compare() {
 	example=$1 want=0 got=0
 	shift
-	/t/plain/"$example" "$@" >/scratch/want.out 2>/scratch/want.err || want=$?
+	$programs/plain/"$example" "$@" >/scratch/want.out 2>/scratch/want.err || want=$?
 	[ -z "$prepare" ] || "$prepare"
-	COSY_TIER=always COSY_STATS=1 /t/cosy/"$example" "$@" >/scratch/got.out 2>/scratch/got.err || got=$?
+	COSY_TIER=always COSY_STATS=1 $programs/cosy/"$example" "$@" >/scratch/got.out 2>/scratch/got.err || got=$?
 	printed /scratch/want >/scratch/want
 	printed /scratch/got >/scratch/got
 	if [ $want = $got ] && cmp -s /scratch/want /scratch/got; then
@@ -29,6 +30,19 @@ compare() {
 		diff /scratch/want /scratch/got | head -20
 	fi
 	echo "stats $example $(grep '^cosy: stats:' /scratch/got.err)"
+}
+
+# served EXAMPLE ARGUMENT...: checks that it prints the same as before under what `cosy run` preloads;
+# prints how many reads that served.
+served() {
+	example=$1
+	shift
+	LD_PRELOAD=$programs/libcosy-read.so COSY_READ_EAGER=1 COSY_READ_STATS=2 \
+		$programs/plain/"$example" "$@" >/scratch/got.out 2>/scratch/got.err
+	sed -n 's/^cosy: .*reads: \([0-9]*\) specialised.*/served \1/p' /scratch/got.err
+	sed -i '/^cosy:/d' /scratch/got.err
+	printed /scratch/got >/scratch/got
+	cmp /scratch/want /scratch/got && echo "same served"
 }
 
 copy_aside() {
@@ -41,7 +55,7 @@ inside() {
 	status=0
 	/t/bin/cosy doctor || status=$?
 	echo "doctor $status"
-	prepare=
+	prepare= programs=/t
 	compare getpid 100
 	compare db /scratch/records 500
 	compare ls $here/tree
@@ -51,6 +65,11 @@ inside() {
 	if diff -r $here/tree /scratch/copy && diff -r /scratch/plain-copy /scratch/copy; then
 		echo "same tree"
 	fi
+	prepare= programs=/t/beside
+	mkdir /scratch/beside && cp -r $here/tree /scratch/beside/tree
+	compare walk /scratch/beside 1 2
+	compare read1 /scratch/beside 1000 2000
+	served read1 /scratch/beside 1000 2000
 }
 
 # make_root: copies the guest's own files, as an image would have them.

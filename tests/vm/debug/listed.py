@@ -20,22 +20,44 @@ LEFT_OUT = {
     "same-btrfs": "the kernel is built without btrfs",
 }
 
+# Tests of that list that are no machine for another kernel, and why.
+NO_MACHINES = {
+    "branches": "no machine: it reads the module's code",
+    "container": "the kernel is built without cgroups' devices and the namespaces of IPC and names",
+    "extable": "no machine: it reads the module's code",
+    "fuzz": "the machine fuzz has more of it",
+    "fuzz-corpus": "the machine fuzz begins with it",
+    "fuzz-pressure": "not tried there: what KASAN keeps of freed memory counts, too",
+    "kernel": "fetches the kernel",
+    "module": "builds the module",
+}
+_UNFIT = {
+    "--no-module": "without the module",
+    "--icount": "counts instructions",
+    "--slow": "has a slow clock",
+}
 
-def machines(build: Path, kernel: str) -> dict[str, list[str]]:
-    """Returns what follows `vm.py run --kernel KERNEL` in each test, by the test's name without vm- and kernel.
 
-    Tests without cosy.ko are not among them, nor those that count instructions or have a slow clock.
-    """
+def _tests(build: Path, kernel: str) -> dict[str, list[str]]:
+    """Returns the command of each test of that kernel, by the test's name without vm- and kernel."""
     command = ["ctest", "--test-dir", build, "--show-only=json-v1"]
     listed = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     found = {}
     for test in listed["tests"]:
-        name = re.fullmatch(rf"vm-(.+)-{re.escape(kernel)}", test["name"])
-        words = test.get("command", [])
-        if not name or not [word for word in words if word.endswith("/vm.py")]:
-            continue
+        if name := re.fullmatch(rf"vm-(.+)-{re.escape(kernel)}", test["name"]):
+            found[name[1]] = test.get("command", [])
+    return found
+
+
+def machines(build: Path, kernel: str) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Returns what follows `vm.py run --kernel KERNEL` in each test, and why the others have none, by name."""
+    found, without = {}, {}
+    for name, words in _tests(build, kernel).items():
         options = words[words.index("--kernel") + 2 :] if "--kernel" in words else []
         inside = options.index("--") if "--" in options else 0
-        if inside and not {"--no-module", "--icount", "--slow"} & set(options[:inside]):
-            found[name[1]] = options
-    return found
+        unfit = _UNFIT.keys() & set(options[:inside])
+        if inside and any(word.endswith("/vm.py") for word in words) and not unfit:
+            found[name] = options
+        else:
+            without[name] = _UNFIT[min(unfit)] if unfit else NO_MACHINES.get(name, "nobody knows why")
+    return found, without

@@ -133,7 +133,8 @@ PLANTED = [
 
 
 def _machines(build: Path, sanitizer: str) -> list[Machine]:
-    found = [Machine(name, options) for name, options in listed.machines(build, "6.12").items()]
+    machines, _ = listed.machines(build, "6.12")
+    found = [Machine(name, options) for name, options in machines.items()]
     found.sort(key=lambda machine: machine.name not in _FIRST)
     found.append(Machine("fuzz", []))
     return [*found, *([_leaks(build, _LASTING)] if sanitizer == "kasan" else [])]
@@ -238,6 +239,9 @@ def main() -> int:
         parser.error(f"no {', '.join(sorted(unknown))}; there are: {', '.join(job.name for job in jobs)}")
     for name, reason in _LEFT_OUT[options.sanitizer].items():
         print(f"skipped program {name}: {reason}", flush=True)
+    if not options.names and not options.planted:
+        for name, reason in listed.machines(options.build, "6.12")[1].items():
+            print(f"skipped test {name}: {reason}", flush=True)
     return 1 if _failed([job for job in jobs if not options.names or job.name in options.names], options) else 0
 
 
