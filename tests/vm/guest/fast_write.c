@@ -420,19 +420,24 @@ static void synchronous(void)
 	MUST(!close(fd) && !unlink("synchronous"));
 }
 
-/* Compares a write that natively fails, and the bytes that are there afterwards. */
+/*
+ * Compares a write that natively fails, and the bytes that are there afterwards.  An ordinary write of
+ * another file comes before it, so that the file system counts as fresh.
+ */
 static void refused(int fd, off_t at, const char *what)
 {
+	int other = open("other", O_RDWR | O_CREAT, 0600), native_error, error = 0;
 	char before[100], after[100], c;
-	int native_error, error = 0;
 	long native, region = 0;
 
 	errno = 0;
 	native = pwrite(fd, shared, sizeof(before), at);
 	native_error = errno;
 	MUST(pread(fd, before, sizeof(before), at) == (ssize_t)sizeof(before));
+	MUST(other >= 0 && write(other, shared, sizeof(before)) == (ssize_t)sizeof(before));
 	COSY_START;
 	pread(fd, &c, 1, 0);
+	pwrite(other, shared, sizeof(before), 0);
 	region = pwrite(fd, shared, sizeof(before), at);
 	if (region < 0)
 		error = errno;
@@ -441,6 +446,7 @@ static void refused(int fd, off_t at, const char *what)
 	CHECK(native == -1 && region == native && error == native_error, "%s: %ld, %d, not %ld, %d",
 	      what, region, error, native, native_error);
 	CHECK(!memcmp(before, after, sizeof(before)), "%s: written", what);
+	MUST(!close(other) && !unlink("other"));
 }
 
 /* A file that the kernel swaps to, which must not be written by others. */

@@ -531,43 +531,60 @@ static void huge(void)
 /* --- Frozen file systems ------------------------------------------------------------------------- */
 
 static _Atomic bool *ended;
+static int ready_now[2], frozen_now[2]; /* pipes */
 
-/* Writes from memory over what is there, or from a view to the end. */
+/*
+ * Writes from memory over what is there, or from a view to the end.  Reads and writes by ordinary calls
+ * before the file system is frozen, so that it counts as fresh.
+ */
 static void writes_frozen(void *at_end)
 {
-	int other = open("other", O_RDWR), r;
+	int other = open("other", O_RDWR), before = open("before", O_RDWR), r[4];
+	char *apart;
 
 	buffer_get();
+	apart = script_buffer + PAGE;
 	memset(script_buffer, 'N', PAGE);
 	begin();
+	r[0] = OP(view_pread, file, apart, PAGE, 0);
+	r[1] = SYS(pwrite64, before, apart, PAGE, 0);
+	r[2] = SYS(write, ready_now[1], apart, 1);
+	r[3] = SYS(read, frozen_now[0], apart, 1);
 	if (at_end)
 		OP(view_pread, file, script_buffer, PAGE, PAGE);
-	r = SYS(pwrite64, other, script_buffer, PAGE, at_end ? PAGE : 0);
+	r[0] = SYS(pwrite64, other, script_buffer, PAGE, at_end ? PAGE : 0);
 	script_run();
 	*ended = true;
-	CHECK_RESULT(r, PAGE);
+	CHECK_RESULT(r[0], PAGE);
+	CHECK_RESULT(r[1], PAGE);
+	CHECK_RESULT(r[2], 1);
+	CHECK_RESULT(r[3], 1);
 }
 
 static void frozen(void)
 {
-	int directory = open(".", O_RDONLY | O_DIRECTORY), other, status;
+	int directory = open(".", O_RDONLY | O_DIRECTORY), other, before, status;
 	static char zeros[PAGE];
 	pid_t pid;
 
-	MUST(directory >= 0);
+	MUST(directory >= 0 && !pipe(ready_now) && !pipe(frozen_now));
+	if (ioctl(directory, FIFREEZE, 0)) {
+		printf("nothing that can be frozen here: %s\n", strerror(errno));
+		MUST(!close(directory));
+		return;
+	}
+	MUST(!ioctl(directory, FITHAW, 0));
+	before = make("before", PAGE);
 	for (int at_end = 0; at_end < 2; at_end++) {
 		other = make("other", PAGE);
-		if (ioctl(directory, FIFREEZE, 0)) {
-			printf("nothing that can be frozen here: %s\n", strerror(errno));
-			MUST(!close(other) && !unlink("other"));
-			break;
-		}
 		*ended = false;
 		pid = child_start();
 		if (!pid) {
 			writes_frozen(at_end ? zeros : NULL);
 			_exit(check_end());
 		}
+		MUST(read(ready_now[0], zeros, 1) == 1);
+		MUST(!ioctl(directory, FIFREEZE, 0) && write(frozen_now[1], zeros, 1) == 1);
 		WAIT_FOR(0, *ended || is_blocked(pid) || has_ended(pid));
 		CHECK(!*ended, "a write did not wait until the file system was thawed");
 		check_bytes(other, 0, text, PAGE, "written to a frozen file system");
@@ -577,7 +594,7 @@ static void frozen(void)
 		CHECK_CHILD(status);
 		MUST(!close(other) && !unlink("other"));
 	}
-	close(directory);
+	MUST(!close(before) && !unlink("before") && !close(directory));
 }
 
 int main(void)
