@@ -262,6 +262,8 @@ class Run:
 
 def _check_places(wanted: list[Mutant]) -> bool:
     reasons = {mutant.name: why for mutant in wanted if (why := _misplaced(mutant))}
+    names = [mutant.name for mutant in wanted]
+    reasons |= {name: "another one has this name" for name in names if names.count(name) > 1}
     for name, why in reasons.items():
         print(f"{name}: {why}")
     print(f"{len(wanted) - len(reasons)} of {len(wanted)} in place")

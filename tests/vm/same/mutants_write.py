@@ -296,8 +296,8 @@ MUTANTS = [
         "kmod/view/ext4_folio.h",
         "!folio_test_hwpoison(folio) && cosy_ext4_buffers_known(folio, begin, end) &&",
         "!folio_test_hwpoison(folio) &&",
-        by="fast_write",
         disk=True,
+        out_of_reach="a hole made in a part of a page between the look before the lock and this one",
     ),
     Mutant(
         "ext4-mapped",
@@ -343,7 +343,7 @@ MUTANTS = [
         harmless="a page that has left the cache has no buffers any more",
     ),
     Mutant(
-        "ext4-known",
+        "ext4-known-before",
         "kmod/view/cached_write.c",
         "if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(&folios))) {",
         "if (0) {",
