@@ -39,21 +39,22 @@ static inline int filter_arm(long number, uint32_t action, unsigned int flags)
 	return filter_install(filter, sizeof(filter) / sizeof(*filter), flags);
 }
 
-/*
- * Answers only those whose first argument has `argument` as its lower 32 bits.  The argument
- * decides, so the kernel cannot note that the call is always let through.
- */
+/* Answers calls of that number whose first argument has `argument` as its lower 32 bits. */
+#define FILTER_OF_ARGUMENT(number, argument, action)                                               \
+	{                                                                                          \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),             \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(number), 0, 3),                     \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),           \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(argument), 0, 1),                   \
+		BPF_STMT(BPF_RET | BPF_K, action),                                                 \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),                                      \
+	}
+
+/* The argument decides, so the kernel cannot note that the call is always let through. */
 static inline int filter_arm_argument(long number, uint32_t argument, uint32_t action,
 				      unsigned int flags)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
+	struct sock_filter filter[] = FILTER_OF_ARGUMENT(number, argument, action);
 
 	return filter_install(filter, sizeof(filter) / sizeof(*filter), flags);
 }

@@ -132,8 +132,7 @@ PLANTED = [
 ]
 
 
-def _machines(build: Path, sanitizer: str) -> list[Machine]:
-    machines, _ = listed.machines(build, "6.12")
+def _machines(build: Path, sanitizer: str, machines: dict[str, list[str]]) -> list[Machine]:
     found = [Machine(name, options) for name, options in machines.items()]
     found.sort(key=lambda machine: machine.name not in _FIRST)
     found.append(Machine("fuzz", []))
@@ -233,15 +232,15 @@ def main() -> int:
     if options.planted:
         jobs = [bug for bug in PLANTED if bug.sanitizer == options.sanitizer]
     else:
-        jobs = _machines(options.build, options.sanitizer)
+        machines, without = listed.machines(options.build, "6.12")
+        jobs = _machines(options.build, options.sanitizer, machines)
+        for name, reason in without.items() if not options.names else ():
+            print(f"skipped test {name}: {reason}", flush=True)
     unknown = set(options.names) - {job.name for job in jobs}
     if unknown:
         parser.error(f"no {', '.join(sorted(unknown))}; there are: {', '.join(job.name for job in jobs)}")
     for name, reason in _LEFT_OUT[options.sanitizer].items():
         print(f"skipped program {name}: {reason}", flush=True)
-    if not options.names and not options.planted:
-        for name, reason in listed.machines(options.build, "6.12")[1].items():
-            print(f"skipped test {name}: {reason}", flush=True)
     return 1 if _failed([job for job in jobs if not options.names or job.name in options.names], options) else 0
 
 

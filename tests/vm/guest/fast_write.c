@@ -434,8 +434,8 @@ static void synchronous(void)
 /* Compares a write that natively fails, and the bytes that are there afterwards. */
 static void refused(int fd, off_t at, const char *what)
 {
-	int native_error, error = 0;
 	char before[100], after[100], c;
+	int native_error, error = 0;
 	long native, region = 0;
 
 	errno = 0;

@@ -6,7 +6,7 @@
  * under the filter, as a region and natively, and has to come to the same.
  */
 #include "check.h"
-#include "../../filter_arm.h"
+#include "filter.h"
 #include <cosy/fast.h>
 #include <linux/audit.h>
 #include <poll.h>
@@ -293,21 +293,6 @@ static void under_kill_thread(bool region)
 	MUST(!pthread_join(thread, NULL));
 }
 
-/* Returns the number of records of type SECCOMP in the kernel's log about this process. */
-static int records_of(int log, pid_t pid)
-{
-	char record[1024], wanted[32];
-	int count = 0;
-	ssize_t got;
-
-	snprintf(wanted, sizeof(wanted), " pid=%d ", pid);
-	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
-		record[got] = '\0';
-		count += strstr(record, "type=1326 ") && strstr(record, wanted);
-	}
-	return count;
-}
-
 /* Finds each call once in the log, which a kernel thread writes a while later. */
 static void under_log(bool region)
 {
@@ -322,10 +307,10 @@ static void under_log(bool region)
 	run_calls(region);
 	for (int i = 0; i < 3000 && count < rounds; i++) {
 		usleep(10000);
-		count += records_of(log, getpid());
+		count += seccomp_records(log, getpid());
 	}
 	usleep(50000);
-	out->results[10] = count + records_of(log, getpid());
+	out->results[10] = count + seccomp_records(log, getpid());
 	CHECK(out->results[10] == rounds, "%d records of %d calls", out->results[10], rounds);
 }
 

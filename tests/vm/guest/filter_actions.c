@@ -6,7 +6,7 @@
  * runs twice in processes of its own, as a region and natively, and has to come to the same.
  */
 #include "check.h"
-#include "../../filter_arm.h"
+#include "filter.h"
 #include <cosy/fast.h>
 #include <poll.h>
 #include <pthread.h>
@@ -105,14 +105,7 @@ static void *arm_meanwhile(void *unused)
 
 static void calls(int *r, int *e)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)argument, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action->action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
+	struct sock_filter filter[] = FILTER_OF_ARGUMENT(number, argument, action->action);
 	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 	char byte[64], entries[4096] __attribute__((aligned(8)));
 	unsigned int flags = filter_flags();
@@ -243,21 +236,6 @@ static void under_tracer(void)
 	CHECK(!status, "traced: status %#x", status);
 }
 
-/* Returns the number of records of type SECCOMP in the kernel's log about this process. */
-static int records_of(int log)
-{
-	char record[1024], wanted[32];
-	int count = 0;
-	ssize_t got;
-
-	snprintf(wanted, sizeof(wanted), " pid=%d ", getpid());
-	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
-		record[got] = '\0';
-		count += strstr(record, "type=1326 ") && strstr(record, wanted);
-	}
-	return count;
-}
-
 /* Looks for each call in the log, which a kernel thread writes a while later. */
 static void under_log(void)
 {
@@ -272,10 +250,10 @@ static void under_log(void)
 	run_calls();
 	for (int i = 0; i < 3000 && out->told < ROUNDS; i++) {
 		usleep(10000);
-		out->told += records_of(log);
+		out->told += seccomp_records(log, getpid());
 	}
 	usleep(50000);
-	out->told += records_of(log);
+	out->told += seccomp_records(log, getpid());
 }
 
 /* --- Twice each ------------------------------------------------------------------------------- */

@@ -546,7 +546,7 @@ static void writes_frozen(void *at_end)
 	apart = script_buffer + PAGE;
 	memset(script_buffer, 'N', PAGE);
 	begin();
-	r[0] = OP(view_pread, file, apart, PAGE, 0);
+	OP(view_pread, file, apart, PAGE, 0);
 	r[1] = SYS(pwrite64, before, apart, PAGE, 0);
 	r[2] = SYS(write, ready_now[1], apart, 1);
 	r[3] = SYS(read, frozen_now[0], apart, 1);
