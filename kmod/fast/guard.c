@@ -28,6 +28,13 @@ void cosy_fresh_init(struct cosy_activation *run)
 	run->fresh_to_write = still ? READ_ONCE(context->fresh_to_write) : NULL;
 	run->unfresh = NULL;
 	run->unfresh_to_write = false;
+	run->sleeps = current->nvcsw;
+}
+
+void cosy_fresh_forget(struct cosy_activation *run)
+{
+	run->fresh[0] = run->fresh[1] = run->fresh_to_write = NULL;
+	run->sleeps = current->nvcsw;
 }
 
 static void fresh_add(struct cosy_activation *run)
@@ -35,6 +42,8 @@ static void fresh_add(struct cosy_activation *run)
 	struct cosy_context *context = run->context;
 	bool still = READ_ONCE(context->fresh_in) == jiffies;
 
+	if (run->sleeps != current->nvcsw)
+		cosy_fresh_forget(run);
 	if (run->unfresh_to_write) {
 		run->fresh_to_write = run->unfresh;
 		WRITE_ONCE(context->fresh_to_write, run->unfresh);
@@ -54,11 +63,6 @@ void cosy_fresh_end(struct cosy_activation *run, s64 result)
 		fresh_add(run);
 	run->unfresh = NULL;
 	run->unfresh_to_write = false;
-}
-
-void cosy_fresh_forget(struct cosy_activation *run)
-{
-	run->fresh[0] = run->fresh[1] = run->fresh_to_write = NULL;
 }
 
 void cosy_held_drop(struct cosy_activation *run)

@@ -43,12 +43,13 @@ static inline bool cosy_cached_file(const struct file *file)
 
 /*
  * Checks COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, after its
- * last safepoint, or in an earlier RUN in the jiffy in which this one began.  Where it fails, the
- * ordinary call that follows makes it hold.
+ * last safepoint and the last call that slept, or in an earlier RUN in the jiffy in which this one
+ * began.  Where it fails, the ordinary call that follows makes it hold.
  */
 static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super_block *sb)
 {
-	if (likely(run->fresh[0] == sb) || run->fresh[1] == sb)
+	if (likely(run->sleeps == current->nvcsw) &&
+	    (likely(run->fresh[0] == sb) || run->fresh[1] == sb))
 		return true;
 	run->unfresh = sb;
 	run->unfresh_to_write = false;
@@ -61,7 +62,7 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
  */
 static inline bool cosy_is_fresh_to_write(struct cosy_activation *run, const struct super_block *sb)
 {
-	if (likely(run->fresh_to_write == sb))
+	if (likely(run->sleeps == current->nvcsw) && likely(run->fresh_to_write == sb))
 		return true;
 	run->unfresh = sb;
 	run->unfresh_to_write = true;

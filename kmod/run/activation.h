@@ -129,6 +129,7 @@ struct cosy_activation {
 	/* Becomes one of `fresh` when the next ordinary call succeeds */
 	const struct super_block *unfresh;
 	bool unfresh_to_write; /* and `fresh_to_write`, as that call is a write */
+	unsigned long sleeps;  /* of the thread, when `fresh` and `fresh_to_write` last held */
 	u32 next_cursor;       /* the cursor to give up for another file */
 	/*
 	 * See folio_cursor.h.  Without COSY_HELD_FOLIOS only `base` and `mask` are valid: they
