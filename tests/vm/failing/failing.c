@@ -10,6 +10,7 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
+#include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 
@@ -17,6 +18,7 @@ enum {
 	KIND_ALLOCATION = 1, /* memory of any kind, and what needs some; -ENOMEM or NULL */
 	KIND_COPY = 2,	     /* from and to user memory: nothing is copied */
 	KIND_CHECK = 4,	     /* answers of others about a call */
+	KIND_TYPE = 8,	     /* what the kernel tells of its types */
 };
 
 /* Result of a point that tells the bytes that were not copied: its third argument. */
@@ -72,12 +74,18 @@ static struct point points[] = {
 	{ "anon_inode_getfile", KIND_ALLOCATION, -ENOMEM },
 	{ "vm_insert_pages", KIND_ALLOCATION, -ENOMEM },
 	{ "apply_to_page_range", KIND_ALLOCATION, -ENOMEM },
+	{ "handle_mm_fault", KIND_ALLOCATION, VM_FAULT_OOM },
 	{ "alloc_workqueue", KIND_ALLOCATION, 0 },
 	{ "misc_register", KIND_ALLOCATION, -ENOMEM },
 	{ "register_kprobe", KIND_ALLOCATION, -ENOMEM },
 
 	{ "_copy_from_user", KIND_COPY, NOT_COPIED },
 	{ "_copy_to_user", KIND_COPY, NOT_COPIED },
+	{ "__get_user_2", KIND_COPY, -EFAULT },
+	{ "__get_user_4", KIND_COPY, -EFAULT },
+	{ "__put_user_4", KIND_COPY, -EFAULT },
+	{ "__put_user_8", KIND_COPY, -EFAULT },
+	{ "_copy_to_iter", KIND_COPY, 0 },
 	{ "copy_page_to_iter", KIND_COPY, 0 },
 	{ "copy_page_from_iter", KIND_COPY, 0 },
 	{ "iov_iter_zero", KIND_COPY, 0 },
@@ -97,6 +105,10 @@ static struct point points[] = {
 	{ "inode_permission", KIND_CHECK, -EACCES },
 	{ "security_inode_permission", KIND_CHECK, -EACCES },
 	{ "security_inode_getattr", KIND_CHECK, -EACCES },
+
+	{ "bpf_get_btf_vmlinux", KIND_TYPE, 0 },
+	{ "btf_find_by_name_kind", KIND_TYPE, -ENOENT },
+	{ "btf_name_by_offset", KIND_TYPE, 0 },
 };
 
 static int nth, again, failures, kind = KIND_ALLOCATION;

@@ -8,10 +8,13 @@
  *	step allocation|copy|check	with all that a process does, as an unprivileged user
  *	step hardened			memory, where what the JIT does for a user has to be asked
  *	step module PATH		loading PATH, which is cosy.ko, as root
+ *	step types PATH			loading PATH where the kernel does not tell its types
  */
 #include "step.h"
 #include "step_move.h"
 #include "step_pass.h"
+
+#include "../../filter_arm.h"
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -618,6 +621,78 @@ static void step_module(const char *path)
 	}
 }
 
+/* Exit statuses of types_in_child. */
+enum { NATIVE, IN_KERNEL, NOT_REFUSED, WRONG_MOUNT };
+
+/*
+ * Returns where a region under a filter made its calls, one of which the filter refuses, and the
+ * mount's number, which the module learns in the same way.
+ */
+static int types_in_child(void)
+{
+	uint64_t before = counts().calls, mounts = 0;
+	int refused = 0, turns = 200;
+	struct statx now, expected_now;
+
+	MUST(!statx(AT_FDCWD, "/vm", 0, STATX_MNT_ID, &expected_now));
+	MUST(!filter_arm(SYS_getppid, SECCOMP_RET_ERRNO | EXDEV, 0));
+	COSY_START;
+	for (int i = 0; i < turns; i++) {
+		refused += getppid() == -EXDEV || errno == EXDEV;
+		errno = 0;
+		for (int again = 0; again < 2; again++) {
+			statx(AT_FDCWD, "/vm", 0, STATX_MNT_ID, &now);
+			mounts += now.stx_mnt_id;
+		}
+	}
+	COSY_END;
+	if (refused != turns)
+		return NOT_REFUSED;
+	if (mounts != 2 * turns * expected_now.stx_mnt_id)
+		return WRONG_MOUNT;
+	return counts().calls == before ? NATIVE : IN_KERNEL;
+}
+
+static int types_where(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (!pid)
+		_exit(types_in_child());
+	MUST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK(WEXITSTATUS(status) <= IN_KERNEL, "point %d: the child says %d; %s", step_point,
+	      WEXITSTATUS(status), step_last);
+	return WEXITSTATUS(status);
+}
+
+/*
+ * Checks that the module is loaded whatever the kernel does not tell of its types, and that threads
+ * with a filter run natively only where it does not know the filters' bitmaps.
+ */
+static void step_types(const char *path)
+{
+	int natively = 0;
+
+	POINTS("loading without types", 100)
+	{
+		long ret;
+
+		MUST(!syscall(SYS_delete_module, "cosy", 0));
+		step_arm();
+		ret = module_load(path);
+		step_disarm();
+		CHECK(!ret, "point %d: %ld; %s", step_point, ret, step_last);
+		if (types_where() == IN_KERNEL)
+			continue;
+		CHECK(step_hit, "natively under a filter with all types");
+		natively++;
+	}
+	CHECK(natively, "in the kernel under a filter whichever type is not told");
+	CHECK(natively < step_point - 1, "natively under a filter without a mount's number");
+}
+
 /*
  * --- All of it
  * ------------------------------------------------------------------------------------------
@@ -688,6 +763,12 @@ int main(int argc, char **argv)
 		step_module(argv[2]);
 		return check_end();
 	}
+	if (argc == 3 && !strcmp(argv[1], "types")) {
+		step_init(STEP_TYPE);
+		close(step_statistics);
+		step_types(argv[2]);
+		return check_end();
+	}
 	if (argc == 2 && !strcmp(argv[1], "hardened")) {
 		step_write("/proc/sys/net/core/bpf_jit_harden", "2");
 		step_begin(STEP_ALLOCATION);
@@ -701,6 +782,6 @@ int main(int argc, char **argv)
 		step_all();
 		return check_end();
 	}
-	printf("usage: step allocation|copy|check|hardened|module PATH\n");
+	printf("usage: step allocation|copy|check|hardened|module PATH|types PATH\n");
 	return 2;
 }

@@ -21,7 +21,7 @@
 #define PAGE	   4096UL
 #define LOCK_LIMIT (4UL << 20)
 
-enum step_kind { STEP_ALLOCATION = 1, STEP_COPY = 2, STEP_CHECK = 4 };
+enum step_kind { STEP_ALLOCATION = 1, STEP_COPY = 2, STEP_CHECK = 4, STEP_TYPE = 8 };
 
 static enum step_kind step_kind;
 static const char *step_name;

@@ -4,6 +4,7 @@
  * guard once.
  */
 #include "guards.h"
+#include <cosy/fast.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 
@@ -128,6 +129,31 @@ static void descriptors(int fd)
 	      r[3], c[2], c[3]);
 	CHECK(r[4] == -1 && e == EBADF, "closed: %ld %d", r[4], e);
 	CHECK_FAST(before, 2);
+	close(other);
+	unlink("other");
+}
+
+/* Reads whole files, each by a descriptor that is closed behind it, and then by that number. */
+static void whole_files(int fd)
+{
+	struct cosy_stats before = counts();
+	int other = open("other", O_RDWR | O_CREAT | O_TRUNC, 0600), number = dup(fd), wrong = 0;
+	char c[5], unread;
+
+	MUST(other >= 0 && number >= 0 && write(other, "other", 5) == 5 && !close(number));
+	COSY_START;
+	for (int i = 0; i < 5; i++) {
+		memset(c, 0, sizeof(c));
+		wrong += cosy_read_file(AT_FDCWD, "plain", c, 5, O_RDONLY) != 5;
+		wrong += memcmp(c, original, 5) != 0;
+		wrong += pread(number, &unread, 1, 1) != -1 || errno != EBADF;
+		wrong += cosy_read_file(AT_FDCWD, "other", c, 5, O_RDONLY) != 5;
+		wrong += memcmp(c, "other", 5) != 0;
+		wrong += pread(number, &unread, 1, 1) != -1 || errno != EBADF;
+	}
+	COSY_END;
+	CHECK(!wrong, "%d results are wrong", wrong);
+	CHECK_KERNEL(before, 1, 20);
 	close(other);
 	unlink("other");
 }
@@ -350,6 +376,7 @@ int main(void)
 	other_files();
 	bad_memory(fd);
 	descriptors(fd);
+	whole_files(fd);
 	changes(fd);
 	holes();
 	long_read();

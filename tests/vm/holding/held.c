@@ -12,6 +12,9 @@
  *
  * Between two entries of a scan: the directory is closed, so no more of them may be examined.
  *
+ * Before each lock that is taken for the names: the entry that was found last goes to another
+ * directory, where it has a neighbour of the next name.
+ *
  * In a read: another process reads by the same position, and has to wait for it.  Or a hole is made
  * where the page is that was looked up with the one before.
  *
@@ -234,8 +237,8 @@ static const struct change changes[] = {
 	{ "mounted on", mounted, false },
 };
 
-/* Has a process's region run to the question `number` at `place`. */
-static pid_t region_hold(void (*ask)(void), enum place place, int number)
+/* Starts a process whose region is held at the question `number` at `place`. */
+static pid_t region_start(void (*ask)(void), enum place place, int number)
 {
 	pid_t pid;
 
@@ -247,6 +250,14 @@ static pid_t region_hold(void (*ask)(void), enum place place, int number)
 	parameter_set(PARAMETERS "until", number - 1);
 	parameter_set(PARAMETERS "thread", pid);
 	answers->goes = true;
+	return pid;
+}
+
+/* Has a process's region run to that question. */
+static pid_t region_hold(void (*ask)(void), enum place place, int number)
+{
+	pid_t pid = region_start(ask, place, number);
+
 	WAIT_FOR(pid, parameter(PARAMETERS "asked") == number);
 	return pid;
 }
@@ -330,6 +341,42 @@ static void exchanged_on_the_way(const char *reached, const char *other, void (*
 		CHECK(!answers->results[i], "%s exchanged: %ld", reached, answers->results[i]);
 	CHECK(answers->got[LAST].st_ino == want.st_ino, "%s exchanged: another file", reached);
 	files_remove_on_the_way();
+}
+
+/*
+ * Moves the entry before the last one at the lock `number` that the region's calls take.  Returns
+ * false if they take fewer.
+ */
+static bool moved_at_lock(int number)
+{
+	struct stat want;
+	bool held;
+	pid_t pid;
+
+	files_make();
+	MUST(!mkdir("elsewhere", 0700));
+	file_make("elsewhere/a");
+	MUST(!stat(target, &want));
+	pid = region_start(ask_attributes, PLACE_LOCK, number);
+	while (!(held = parameter(PARAMETERS "asked") == number) && !has_ended(pid))
+		sched_yield();
+	MUST(!rename("closed/b", "elsewhere/b"));
+	region_release(pid);
+	CHECK(!answers->results[LAST], "moved at lock %d: %ld", number, answers->results[LAST]);
+	CHECK(answers->got[LAST].st_ino == want.st_ino, "moved at lock %d: another file", number);
+	MUST(!unlink("elsewhere/a") && !unlink("elsewhere/b") && !rmdir("elsewhere"));
+	files_remove();
+	return held;
+}
+
+static void moved_at_each_lock(void)
+{
+	int number = 1;
+
+	while (moved_at_lock(number))
+		number++;
+	CHECK(number > 1, "no lock is taken");
+	parameter_set(PARAMETERS "place", PLACE_PERMISSION);
 }
 
 /* Closes the directory before the second of its entries that a scan examines. */
@@ -418,6 +465,7 @@ int main(void)
 	}
 	exchanged_on_the_way("closed/way/in", "other/in", file_gone);
 	exchanged_on_the_way("closed/way", "other", directory_gone);
+	moved_at_each_lock();
 	closed_between();
 	read_between();
 	hole_between();

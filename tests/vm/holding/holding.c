@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, for
- * attributes, or whether a read or write is allowed, by kprobes, so that another thread can come in
- * between.
+ * attributes, or whether a read or write is allowed, or takes a spinlock, by kprobes, so that another
+ * thread can come in between.
  *
  * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
  * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
@@ -15,12 +15,16 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/version.h>
+#include <asm/text-patching.h>
 
 /* Less than what the kernel takes for a stall, as holding.sh sets it. */
 #define MAX_HELD_US (60 * USEC_PER_SEC)
 #define SPIN_US	    10
 
-enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACES };
+enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACES, PLACE_LOCK = PLACES };
+enum { MAX_LOCKS = 64 };
 
 static int thread, place, asked, until, late;
 
@@ -40,12 +44,19 @@ static struct kprobe places[PLACES] = {
 	[PLACE_TRANSFER] = { .symbol_name = "rw_verify_area", .pre_handler = place_enter },
 };
 
+/* Before the calls in cosy.ko that take a spinlock: the function itself is no place for a kprobe. */
+static struct kprobe locks[MAX_LOCKS];
+static int lock_count;
+
 static int place_enter(struct kprobe *probe, struct pt_regs *regs)
 {
 	unsigned long spins;
 	int question;
 
-	if (READ_ONCE(thread) != current->pid || probe != &places[place] || !asker_is_cosy(regs))
+	if (READ_ONCE(thread) != current->pid)
+		return 0;
+	if (place == PLACE_LOCK ? probe < locks || probe >= locks + MAX_LOCKS
+				: probe != &places[place] || !asker_is_cosy(regs))
 		return 0;
 	question = asked + 1;
 	/* Show what this processor did before. */
@@ -78,8 +89,47 @@ module_param(late, int, 0400);
 
 static void places_unregister(int count)
 {
+	while (lock_count)
+		unregister_kprobe(&locks[--lock_count]);
 	while (count--)
 		unregister_kprobe(&places[count]);
+}
+
+/* Returns the module of that name if it is the one loaded just before this one. */
+static const struct module *module_before(const char *name)
+{
+	const struct module *module = list_next_entry(THIS_MODULE, list);
+
+	return strcmp(module->name, name) ? NULL : module;
+}
+
+/* Plants a kprobe at each direct call of _raw_spin_lock in cosy.ko.  Returns how many there are. */
+static int locks_register(void)
+{
+	const struct module *cosy = module_before("cosy");
+	const u8 *at, *end;
+
+	if (!cosy)
+		return -ENOENT;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	at = cosy->mem[MOD_TEXT].base;
+	end = at + cosy->mem[MOD_TEXT].size;
+#else
+	at = cosy->core_layout.base;
+	end = at + cosy->core_layout.text_size;
+#endif
+	for (; at + CALL_INSN_SIZE <= end && lock_count < MAX_LOCKS; at++) {
+		struct kprobe *lock = &locks[lock_count];
+
+		if (*at != CALL_INSN_OPCODE ||
+		    at + CALL_INSN_SIZE + *(const s32 *)(at + 1) != (const u8 *)_raw_spin_lock)
+			continue;
+		*lock = (struct kprobe){ .addr = (kprobe_opcode_t *)at,
+					 .pre_handler = place_enter };
+		/* What is no instruction is refused. */
+		lock_count += !register_kprobe(lock);
+	}
+	return lock_count;
 }
 
 static int __init holding_init(void)
@@ -93,6 +143,8 @@ static int __init holding_init(void)
 			return error;
 		}
 	}
+	error = locks_register();
+	pr_info("holding: %d spinlocks of cosy.ko\n", error);
 	return 0;
 }
 

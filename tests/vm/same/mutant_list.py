@@ -5,6 +5,7 @@ A place is a piece of a file that is there once.  `by` is the test that is to no
 first.  A mutant that is `harmless` changes no result of any call; why is said there.
 """
 
+from mutants_answers import MUTANTS as _ANSWERS
 from mutants_fast import MUTANTS as _FAST
 from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
@@ -13,4 +14,4 @@ from mutants_run import MUTANTS as _RUN
 from mutants_view import MUTANTS as _VIEW
 from mutants_write import MUTANTS as _WRITE
 
-MUTANTS = [*_FAST, *_VIEW, *_WRITE, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD]
+MUTANTS = [*_FAST, *_VIEW, *_WRITE, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD, *_ANSWERS]

@@ -35,6 +35,8 @@ from mutant_list import MUTANTS
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
 _HOLDING = _HERE.parent / "holding"
+_FAILING = _HERE.parent / "failing"
+_GUEST = _HERE.parent / "guest"
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
 _MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random", "move_stalled")
@@ -89,11 +91,22 @@ _CALLS = (
     "deny",
 )
 _RANDOM = ("same", "race")
+# Tests that leave nothing that another one could use: a file system that has failed, a module that
+# was loaded again; and ones on processors of their own, of which QEMU has these models.
+_PROCESSORS = {"processor-MDS": "Skylake-Server", "processor-Retbleed": "EPYC", "processor-TSA": "EPYC-Milan"}
+_ALONE = ("fast_failed", "types", *_PROCESSORS)
 _LAST_LINES = 200  # that are shown of a machine in which the module as it is failed
+
+
+def _alone(mutant: Mutant) -> str:
+    """Returns the test that has a machine to itself, or nothing."""
+    return mutant.by if mutant.by in _ALONE else ""
 
 
 def _tests_of(mutant: Mutant) -> list[str]:
     """Returns all tests that may notice, in the order in which they are asked."""
+    if mutant.by in _ALONE:
+        return [mutant.by]
     if mutant.file.startswith("kmod/move/"):
         tests = _MOVED
     elif mutant.file == "kmod/run/filter.c":
@@ -163,6 +176,12 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     if "held" in tests:
         arguments += ["--module", _HOLDING]
         put += [programs / "holding/held", programs / "holding/held_view", _HOLDING / "holding.sh"]
+    if "types" in tests:
+        arguments += ["--module", _FAILING]
+        put += [programs / "failing/step", _FAILING / "failing.sh"]
+    if tests[0] in _PROCESSORS:
+        arguments += ["--cpu", _PROCESSORS[tests[0]]]
+        put += [options.build / "bin/cosy", _GUEST / "processor.sh", _GUEST / "suite.sh"]
     for path in put:
         arguments += ["--put", path]
     with tempfile.TemporaryDirectory() as empty:
@@ -202,12 +221,13 @@ class Run:
     def control(self) -> bool:
         """Runs the tests on the module as it is: a test that fails there says nothing of a mutant."""
         sound = True
-        for block in sorted({mutant.block for mutant in self._wanted}):
-            tests = {test: None for mutant in self._wanted if mutant.block == block for test in _tests_of(mutant)}
+        for block, alone in sorted({(mutant.block, _alone(mutant)) for mutant in self._wanted}):
+            same_machine = [mutant for mutant in self._wanted if (mutant.block, _alone(mutant)) == (block, alone)]
+            tests = {test: None for mutant in same_machine for test in _tests_of(mutant)}
             ordered = sorted(tests, key=lambda test: test in _RANDOM)
             result = self._try(Mutant("unchanged", "kmod/main.c", "", "", disk=block > 0, disk_block=block), ordered)
             said = f"fails {result.test or 'to run'}: {result.why}" if result.why else f"passes {len(ordered)} tests"
-            where = f"ext4 of {block} bytes a block" if block else "tmpfs"
+            where = (f"ext4 of {block} bytes a block" if block else "tmpfs") + (f", {alone}" if alone else "")
             print(f"the module as it is, on {where}: {said} ({result.seconds:.0f} s)", flush=True)
             if result.why:
                 # It cannot be had again where it came by chance.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest,
-# `held`, `same` and `race`.  Says which one it is at, so that a machine that goes down tells that, too.
+# `types` (../failing), `processor-REASON`, `held`, `same` and `race`.  Says which one it is at, so that
+# a machine that goes down tells that, too.
 # Exit status 1 when one failed.
 disk=$1
 shift
@@ -25,6 +26,8 @@ for name in "$@"; do
 	start=$(date +%s)
 	case $name in
 	same | race) compare "$name" >/tmp/out 2>&1 ;;
+	types) sh /t/failing.sh types >/tmp/out 2>&1 ;;
+	processor-*) sh /t/processor.sh /t/guest "${name#processor-}" kmod_call >/tmp/out 2>&1 ;;
 	held)
 		# A RUN's first call on ext4 is the ordinary one (FRESH), and held_view's regions make no other.
 		[ "$disk" = tmpfs ] && programs="held held_view" || programs=held
