@@ -667,28 +667,46 @@ static int types_where(void)
 	return WEXITSTATUS(status);
 }
 
+/* Tells whether the kernel's log has such a line among those that were not read before. */
+static bool is_logged(int log, const char *wanted)
+{
+	char record[1024];
+	bool ret = false;
+	ssize_t got;
+
+	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
+		record[got] = 0;
+		ret |= strstr(record, wanted) != NULL;
+	}
+	return ret;
+}
+
 /*
  * Checks that the module is loaded whatever the kernel does not tell of its types, and that threads
- * with a filter run natively only where it does not know the filters' bitmaps.
+ * with a filter run natively only where it does not know the filters' bitmaps, and says so.
  */
 static void step_types(const char *path)
 {
-	int natively = 0;
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), natively = 0, where;
 
+	MUST(log >= 0);
 	POINTS("loading without types", 100)
 	{
 		long ret;
 
 		MUST(!syscall(SYS_delete_module, "cosy", 0));
+		is_logged(log, "");
 		step_arm();
 		ret = module_load(path);
 		step_disarm();
 		CHECK(!ret, "point %d: %ld; %s", step_point, ret, step_last);
-		if (types_where() == IN_KERNEL)
-			continue;
-		CHECK(step_hit, "natively under a filter with all types");
-		natively++;
+		where = types_where();
+		CHECK(is_logged(log, "threads with a filter run natively") == (where == NATIVE),
+		      "point %d: the log says the opposite; %s", step_point, step_last);
+		CHECK(step_hit || where == IN_KERNEL, "natively under a filter with all types");
+		natively += where == NATIVE;
 	}
+	close(log);
 	CHECK(natively, "in the kernel under a filter whichever type is not told");
 	CHECK(natively < step_point - 1, "natively under a filter without a mount's number");
 }

@@ -36,7 +36,14 @@ MUTANTS = [
         by="processor-Retbleed",
     ),
     # The kernel's types
-    Mutant("types-none", _TYPES, "\tif (!kernel_btf)\n\t\treturn NULL;\n", "", by="types"),
+    Mutant(
+        "types-none",
+        _TYPES,
+        "\tif (!kernel_btf)\n\t\treturn NULL;\n",
+        "",
+        by="types",
+        harmless="the kernel finds nothing in types that are not there",
+    ),
     Mutant("types-structure", _TYPES, "\tif (!structure)\n\t\treturn -ENOENT;\n", "", by="types"),
     Mutant("types-unnamed", _TYPES, "if (!member_name || strcmp", "if (strcmp", by="types"),
     Mutant("types-name", _TYPES, "|| strcmp(member_name, name))", ")", by="filter"),
