@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/timekeeping.h>
 #include <linux/version.h>
 #include <asm/text-patching.h>
 
@@ -51,6 +52,7 @@ static int lock_count;
 static int place_enter(struct kprobe *probe, struct pt_regs *regs)
 {
 	unsigned long spins;
+	u64 began;
 	int question;
 
 	if (READ_ONCE(thread) != current->pid)
@@ -61,8 +63,11 @@ static int place_enter(struct kprobe *probe, struct pt_regs *regs)
 	question = asked + 1;
 	/* Show what this processor did before. */
 	smp_store_release(&asked, question);
+	began = ktime_get_mono_fast_ns();
 	for (spins = 0; READ_ONCE(until) < question; spins++) {
-		if (spins == MAX_HELD_US / SPIN_US) {
+		/* On a busy machine udelay may have been calibrated to less than it says. */
+		if (spins >= MAX_HELD_US / SPIN_US &&
+		    ktime_get_mono_fast_ns() - began > MAX_HELD_US * NSEC_PER_USEC) {
 			WRITE_ONCE(late, late + 1);
 			break;
 		}
