@@ -13,11 +13,11 @@
 /* --- A process and a program ---------------------------------------------------------- */
 
 /* A context with its buffer, from open to close: once in a process. */
-#define COSY_COST_CONTEXT 52971 /*=cost_context*/
+#define COSY_COST_CONTEXT 55717 /*=cost_context*/
 /* libcosy's own work for it, with the pages of its code.  Chosen: no row measures it. */
 #define COSY_COST_LIBRARY 22000
 /* A LOAD of what the user has not loaded lately: what each takes, and each instruction. */
-#define COSY_COST_LOAD	    40209 /*=cost_load*/
+#define COSY_COST_LOAD	    40212 /*=cost_load*/
 #define COSY_COST_LOAD_INSN 2484  /*=cost_load_insn*/
 /* The same of what another process of the user's has loaded lately. */
 #define COSY_COST_SEEN	    3634 /*=cost_seen*/
@@ -31,7 +31,7 @@
 /* --- A region --------------------------------------------------------------------------- */
 
 /* Entering one and leaving it again. */
-#define COSY_COST_RUN 1176 /*=cost_run*/
+#define COSY_COST_RUN 1184 /*=cost_run*/
 
 /* --- A call: its gain, and its cost outside -------------------------------------------- */
 
@@ -39,12 +39,12 @@
 #define COSY_GAIN_CALL	162 /*=gain_call*/
 #define COSY_PLAIN_CALL 484 /*=cost_call*/
 /* A call with a specialised version: half of what a read of a byte gains, since guards fail. */
-#define COSY_GAIN_FAST	478  /*=gain_fast*/
+#define COSY_GAIN_FAST	474  /*=gain_fast*/
 #define COSY_PLAIN_FAST 1313 /*=cost_fast*/
 
 /* One that looks a name up, as an attribute call of a directory's file does: half of its gain. */
-#define COSY_GAIN_PATH	944  /*=gain_path*/
-#define COSY_PLAIN_PATH 2651 /*=cost_path*/
+#define COSY_GAIN_PATH	939  /*=gain_path*/
+#define COSY_PLAIN_PATH 2650 /*=cost_path*/
 
 /* --- Under a seccomp filter: chosen by what was measured once, no row repeats it ---------- */
 

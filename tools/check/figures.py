@@ -138,7 +138,8 @@ class Figures:
 
 
 def shown(value: float, decimals: int) -> str:
-    return f"{value:,.{decimals}f}"
+    # Adding zero takes the sign of one away.
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
 def documents(top: Path) -> Iterator[Path]:
