@@ -37,7 +37,7 @@ import tree
 
 MEASURED = Path("docs/measured")
 DEFINITIONS = MEASURED / "figures.txt"
-FIGURE = re.compile(r"(\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
+FIGURE = re.compile(r"(-?\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
 CONSTANTS = Path("core/costs.h")
 CONSTANT = re.compile(r"\b(\d+)([ \t]+/\*=(\w+)\*/)")
 TERM = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
