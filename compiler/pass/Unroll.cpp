@@ -27,6 +27,7 @@
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
@@ -123,6 +124,9 @@ void cosy::unrollLoops(BpfModule &B, Compound &C) {
   FPM.addPass(ChooseLoops(C));
   FPM.addPass(LoopUnrollPass(LoopUnrollOptions(2, /*OnlyWhenForced=*/true)));
   FPM.addPass(InstCombinePass());
+  // Where a round begins at a multiple of so many, the others' indices are made
+  // by `or`, which hides that their places are constants away from its own.
+  FPM.addPass(SeparateConstOffsetFromGEPPass());
   FPM.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   FPM.addPass(SimplifyCFGPass());
   ModulePassManager Passes;
