@@ -122,6 +122,18 @@ HELPER void step_check_nothing_left(void)
 	}
 }
 
+/* Returns the status with which a child ends that does this. */
+HELPER int step_in_child(int (*f)(void))
+{
+	pid_t pid = child_start();
+	int status;
+
+	if (!pid)
+		_exit(f());
+	MUST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
 /* Checks that memory has zeros, a look at each page. */
 HELPER void check_zeros(const char *memory, size_t size)
 {

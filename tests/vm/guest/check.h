@@ -263,6 +263,23 @@ HELPER int in_child(void (*f)(void *), void *arg)
 		      "the child ended with status %#x", status_);                                 \
 	} while (0)
 
+/*
+ * Returns how many records of the kernel's log that `log` (/dev/kmsg, not blocking) did not read before
+ * have both texts.
+ */
+HELPER int log_records(int log, const char *first, const char *second)
+{
+	char record[1024];
+	int count = 0;
+	ssize_t got;
+
+	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
+		record[got] = '\0';
+		count += strstr(record, first) && strstr(record, second);
+	}
+	return count;
+}
+
 HELPER bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };

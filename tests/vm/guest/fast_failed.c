@@ -68,8 +68,7 @@ static void failed_meanwhile(int fd, int other, const char *how, void (*fail)(in
 	pid_t pid;
 
 	MUST(!pipe(ask) && !pipe(tell));
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
 		MUST(read(ask[0], text, 1) == 1);
 		while (!is_asleep(getppid()))
