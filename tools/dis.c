@@ -4,21 +4,19 @@
  * the source lines they come from.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core.h"
 
 #include "command.h"
+#include "contents.h"
 #include "elf.h"
 #include "source.h"
 
-#define SECTION "cosy_compounds"
+#define SECTION	 "cosy_compounds"
+#define MAX_FILE (1ul << 30)
 
 static void complain(const char *path, const char *reason)
 {
@@ -232,28 +230,17 @@ static int print_file(const char *path, const char *data, size_t size)
 
 static int dis(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err = -EINVAL;
-	struct stat st;
-	void *data;
+	const char *why;
+	size_t size;
+	char *data = contents_read(path, MAX_FILE, &size, &why);
+	int err;
 
-	if (fd < 0) {
-		complain(path, strerror(errno));
-		return -errno;
+	if (!data) {
+		complain(path, why);
+		return -EINVAL;
 	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		complain(path, "it is not a regular file");
-	} else if (!st.st_size) {
-		complain(path, "it is empty");
-	} else {
-		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (data == MAP_FAILED) {
-			complain(path, strerror(errno));
-		} else {
-			err = print_file(path, data, st.st_size);
-			munmap(data, st.st_size);
-		}
-	}
-	close(fd);
+	err = print_file(path, data, size);
+	free(data);
 	return err;
 }
 

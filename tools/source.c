@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* source.c - see source.h. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "contents.h"
 #include "source.h"
 
 #define MAX_SOURCE (64u << 20)
@@ -15,7 +12,7 @@
 struct source_file {
 	struct source_file *next;
 	char *path;
-	const char *text; /* mapped; NULL: cannot be read */
+	char *text; /* NULL: cannot be read */
 	size_t size;
 	unsigned int line; /* the last one found, */
 	size_t at;	   /* and where it begins: callers ask in ascending order */
@@ -36,36 +33,17 @@ void cosy_source_destroy(struct cosy_source *source)
 
 	for (file = source->files; file; file = next) {
 		next = file->next;
-		if (file->text)
-			munmap((void *)file->text, file->size);
+		free(file->text);
 		free(file->path);
 		free(file);
 	}
 	free(source);
 }
 
-/* Maps regular files only: the compound may name a device or a pipe. */
-static void map(struct source_file *file)
-{
-	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	void *text;
-
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= MAX_SOURCE) {
-		text = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (text != MAP_FAILED) {
-			file->text = text;
-			file->size = st.st_size;
-		}
-	}
-	close(fd);
-}
-
 static struct source_file *find(struct cosy_source *source, const char *path)
 {
 	struct source_file *file;
+	const char *why;
 
 	for (file = source->files; file; file = file->next)
 		if (!strcmp(file->path, path))
@@ -79,7 +57,7 @@ static struct source_file *find(struct cosy_source *source, const char *path)
 		return NULL;
 	}
 	file->line = 1;
-	map(file);
+	file->text = contents_read(path, MAX_SOURCE, &file->size, &why);
 	file->next = source->files;
 	source->files = file;
 	return file;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* code.c - see code.h. */
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "advise/code.h"
 #include "advise/insn.h"
 #include "record/functions.h"
+#include "record/image.h"
 
 /* Longest function that is looked through. */
 #define MAX_FUNCTION (1 << 18)
@@ -18,7 +17,7 @@
 struct code_file {
 	struct code_file *next;
 	char *path;
-	int fd;
+	int fd;	  /* of a copy */
 	Elf *elf; /* NULL: it cannot be read */
 };
 
@@ -74,13 +73,8 @@ void codes_destroy(struct codes *codes)
 
 static void code_open(struct code_file *file)
 {
-	struct stat st;
-
-	/* A recording may name anything: no device is opened by it, nor waited for. */
-	file->fd = *file->path == '/'
-			   ? open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-			   : -1;
-	if (file->fd < 0 || fstat(file->fd, &st) || !S_ISREG(st.st_mode))
+	file->fd = *file->path == '/' ? image_copy_path(file->path, IMAGE_CODE) : -1;
+	if (file->fd < 0)
 		return;
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
 	if (file->elf && elf_kind(file->elf) != ELF_K_ELF) {

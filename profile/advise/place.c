@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* place.c - see place.h. */
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "advise/code.h"
 #include "advise/place.h"
+#include "record/image.h"
 
 /* Ranges of addresses of one function in another. */
 #define MAX_RANGES 16
@@ -52,25 +56,76 @@ void places_destroy(struct places *places)
 	free(places);
 }
 
+/* Tells whether a copy is of the file with the module's build id. */
+static bool debug_matches(int copy, Dwfl_Module *module)
+{
+	const unsigned char *wanted;
+	const void *had;
+	GElf_Addr at;
+	int size = dwfl_module_build_id(module, &wanted, &at);
+	Elf *elf = elf_begin(copy, ELF_C_READ_MMAP, NULL);
+	bool ret = size > 0 && elf && dwelf_elf_gnu_build_id(elf, &had) == size &&
+		   !memcmp(had, wanted, size);
+
+	elf_end(elf);
+	return ret;
+}
+
+/*
+ * Finds separate debug information: beside the program, where it may be anybody's, by a copy; else
+ * where libdwfl looks, which are folders of the system's and what debuginfod has fetched.
+ */
+static int debug_find(Dwfl_Module *module, void **data, const char *name, GElf_Addr base,
+		      const char *file, const char *link, GElf_Word crc, char **ret)
+{
+	static const char *const folders[] = {"", ".debug/"};
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	for (size_t i = 0; slash && link && !strchr(link, '/') && i < 2; i++) {
+		char *path;
+		int copy;
+
+		if (asprintf(&path, "%.*s%s%s", (int)(slash + 1 - file), file, folders[i], link) <
+		    0)
+			return -1;
+		copy = image_copy_path(path, IMAGE_NAMES);
+		if (copy >= 0 && debug_matches(copy, module)) {
+			*ret = path;
+			return copy;
+		}
+		if (copy >= 0)
+			close(copy);
+		free(path);
+	}
+	return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, ret);
+}
+
 /* Reports one file each, so that addresses are the file's own but for a constant. */
 static void place_open(struct place_object *object)
 {
-	static char *debug_path;
+	static char system_path[] = "/usr/lib/debug", *debug_path = system_path;
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = debug_find,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debug_path,
 	};
+	int copy = image_copy_path(object->path, IMAGE_NAMES);
 	GElf_Addr bias;
 
-	object->dwfl = dwfl_begin(&callbacks);
-	if (!object->dwfl)
+	if (copy < 0)
 		return;
-	dwfl_report_begin(object->dwfl);
-	object->module = dwfl_report_offline(object->dwfl, object->path, object->path, -1);
-	dwfl_report_end(object->dwfl, NULL, NULL);
-	if (object->module && dwfl_module_getelf(object->module, &bias))
+	object->dwfl = dwfl_begin(&callbacks);
+	if (object->dwfl) {
+		dwfl_report_begin(object->dwfl);
+		object->module =
+			dwfl_report_elf(object->dwfl, object->path, object->path, copy, 0, true);
+		dwfl_report_end(object->dwfl, NULL, NULL);
+	}
+	/* The module has it otherwise. */
+	if (!object->module)
+		close(copy);
+	else if (dwfl_module_getelf(object->module, &bias))
 		object->bias = bias;
 	else
 		object->module = NULL;

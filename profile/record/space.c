@@ -2,17 +2,16 @@
 /* space.c - see space.h. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../tools/path.h"
 #include "record/functions.h"
+#include "record/image.h"
 #include "record/space.h"
 
 #define RULES	   8192	 /* entries of the cache of unwind rules, a power of two */
@@ -26,8 +25,8 @@ struct space_object {
 	char *path;
 	uint32_t id;
 	bool told, libc;
-	int fd;
-	Elf *elf;
+	int fd;	  /* of a copy */
+	Elf *elf; /* NULL: it cannot be read */
 	Dwarf_CFI *cfi;
 	struct functions functions;
 };
@@ -98,22 +97,17 @@ void objects_destroy(struct objects *objects)
 
 static void object_open(struct space_object *object, pid_t pid)
 {
-	char path[64];
-	struct stat st;
+	char *whole;
 
 	/* The path is as the process sees it, which may have another root. */
 	object->fd = -1;
-	if (snprintf(path, sizeof(path), "/proc/%d/root", (int)pid) > 0) {
-		char *whole;
-
-		if (asprintf(&whole, "%s%s", path, object->path) < 0)
-			return;
-		object->fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, object->path) >= 0) {
+		object->fd = image_copy_path(whole, IMAGE_FRAMES);
 		free(whole);
 	}
 	if (object->fd < 0)
-		object->fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (object->fd < 0 || fstat(object->fd, &st) || !S_ISREG(st.st_mode))
+		object->fd = image_copy_path(object->path, IMAGE_FRAMES);
+	if (object->fd < 0)
 		return;
 	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)

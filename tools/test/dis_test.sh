@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# dis_test.sh COSY MAKE_COMPOUND - what `cosy dis` shows, and how it takes hostile files.
+# dis_test.sh COSY MAKE_COMPOUND [SHRINK] - what `cosy dis` shows, and how it takes hostile files.
 set -u
-cosy=$1 make=$2
+cosy=$1 make=$2 shrink=${3:-}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -26,6 +26,17 @@ shows() {
 printf 'for (i = 0; i < 10; i++)\n\tf(getpid(), i);\nreturn x;\n' >source.c
 "$make" one source.c >one.cosy || exit 1
 "$make" two "$dir/source.c" >two.cosy || exit 1
+
+# A file that somebody cuts short while it is read, the compound's or its source's.
+for file in one.cosy source.c; do
+	[ -n "$shrink" ] || break
+	cp "$file" kept
+	SHRINK_FILE=$dir/$file LD_PRELOAD=$shrink "$cosy" dis two.cosy one.cosy >out 2>&1
+	got=$?
+	[ $got -le 2 ] || fail "$file cut short: exit status $got"
+	[ -s "$file" ] && fail "$file is not cut short"
+	cp kept "$file"
+done
 
 # A word on each command, and not the look for a file of that name.
 shows 0 'usage: cosy dis FILE...' --help
