@@ -14,6 +14,7 @@ matplotlib.rcParams["svg.hashsalt"] = "cosy"
 matplotlib.rcParams["svg.fonttype"] = "none"
 
 import matplotlib.pyplot as plt  # noqa: E402
+from svg import compact  # noqa: E402
 from targets import TARGETS  # noqa: E402
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def draw(results: Results, docs: Path) -> list[str]:
 
 def _save(figure: plt.Figure, docs: Path, name: str) -> str:
     figure.tight_layout()
-    figure.savefig(docs / "plots" / name, metadata={"Date": None})
+    path = docs / "plots" / name
+    figure.savefig(path, metadata={"Date": None})
+    path.write_text(compact(path.read_text()))
     plt.close(figure)
     return f"plots/{name}"
 
