@@ -91,7 +91,7 @@ def _unquoted(word: str) -> str:
 
 def manual(text: str) -> Iterator[tuple[int, str]]:
     """The paragraphs of a man page, with the lines where they begin."""
-    start, words, literal, label = 0, [], False, False
+    start, words, literal, label, prose = 0, [], False, False, True
     for number, line in enumerate([*text.splitlines(), ".PP"], 1):
         if line.startswith((".nf", ".EX")):
             literal = True
@@ -100,6 +100,8 @@ def manual(text: str) -> Iterator[tuple[int, str]]:
         if literal or line.startswith('.\\"'):
             continue
         macro = re.match(r"\.([A-Z]+)\s*(.*)", line)
+        if macro and macro[1] == "SH":
+            prose = macro[2].strip('"') not in ("SYNOPSIS", "SEE ALSO")
         if macro and macro[1] not in ("B", "I", "BR", "RB", "BI", "IB", "IR", "RI"):
             if words:
                 yield start, " ".join(words)
@@ -114,11 +116,15 @@ def manual(text: str) -> Iterator[tuple[int, str]]:
             text = ("" if len(macro[1]) == 2 else " ").join(map(_unquoted, parts))
         else:
             text = line
-        if label:
+        if label or not prose:
             label = False
             continue
         start = start if words else number
         words.append(re.sub(r"\\f[BIRP]|\\&|\\c", "", text).replace("\\-", "-").replace("\\(dq", '"'))
+        # A line ends where its sentence does.
+        if re.search(r"[.!?:]$", words[-1]):
+            yield start, " ".join(words)
+            words = []
 
 
 def sentences(text: str) -> Iterator[str]:

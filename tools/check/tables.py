@@ -13,6 +13,10 @@ A document has such a list between these lines:
 and is to name each entry of a *.def file, in words of its own, where it has
 
     <!-- names all of: core/guards.def -->
+
+or each entry of one macro, where it has
+
+    <!-- names all COSY_FAST_CALL of: core/ops.def -->
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ import tree
 
 WIDTH = 100
 LIST = re.compile(r"(<!-- list: (\S+) -->\n)(.*?)(<!-- end of list -->)", re.S)
-NAMES = re.compile(r"<!-- names all of: (\S+) -->")
+NAMES = re.compile(r"<!-- names all (?:(\w+) )?of: (\S+) -->")
+CALL = re.compile(r"^(\w+)\((\d+), (\w+),", re.M)
 ENTRY = re.compile(r"^((?:COSY_)?GUARD)\((.*?)\)$", re.M | re.S)
 ARGUMENT = re.compile(r'((?:"(?:[^"\\]|\\.)*"\s*)+|[^,"]+)(?:,|$)')
 
@@ -38,6 +43,13 @@ def entries(path: Path) -> Iterator[tuple[str, list[str]]]:
     for macro, body in ENTRY.findall(code):
         arguments = [argument.strip() for argument in ARGUMENT.findall(body)]
         yield macro, ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', a)) if '"' in a else a for a in arguments]
+
+
+def named(path: Path, macro: str | None) -> list[str]:
+    """The names of all entries, or of those of a macro whose first argument is a number."""
+    if not macro:
+        return [arguments[0] for _, arguments in entries(path)]
+    return [name for entry, _, name in CALL.findall(path.read_text()) if entry == macro]
 
 
 def said(macro: str, arguments: list[str]) -> str:
@@ -70,9 +82,9 @@ def faults(top: Path) -> Iterator[str]:
             elif found[3] != listed(top / found[2]):
                 yield f"{name}: the list is not that of {found[2]}; `make tables` writes it"
         for found in NAMES.finditer(text):
-            for _, (entry, *_) in entries(top / found[1]):
+            for entry in named(top / found[2], found[1]):
                 if not re.search(rf"\b{entry}\b", text):
-                    yield f"{name}: {entry} of {found[1]} is not explained"
+                    yield f"{name}: {entry} of {found[2]} is not explained"
 
 
 def main() -> int:

@@ -14,6 +14,7 @@ import documents
 import figures
 import names
 import naming
+import sentences
 import tables
 import words
 
@@ -121,6 +122,90 @@ class Tables(Check):
     def test_names(self) -> None:
         self.write(lib__guards_def=GUARDS, docs__a_md="<!-- names all of: lib/guards.def -->\nREAD_ONLY only\n")
         self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of lib/guards.def is not explained"])
+
+    def test_names_of_a_macro(self) -> None:
+        text = (
+            'COSY_CALL(1, open, "r", 0)\nCOSY_FAST_CALL(2, read, "ip", A | B, KEPT)\nCOSY_FAST_CALL(3, stat, "r", 0)\n'
+        )
+        self.write(core__ops_def=text, docs__a_md="<!-- names all COSY_FAST_CALL of: core/ops.def -->\n`read`\n")
+        self.assertEqual(self.found(tables.faults), ["docs/a.md: stat of core/ops.def is not explained"])
+
+
+class Sentences(Check):
+    def said(self, text: str) -> list[str]:
+        """Returns the kinds of faults of a document."""
+        self.write(README_md=text)
+        return [fault.split(": ")[1] for fault in self.found(sentences.faults)]
+
+    def test_refused(self) -> None:
+        for text, fault in (
+            ("What is lost is counted.", "names no subject"),
+            ("It counts. Who asks is told.", "names no subject"),
+            ("It counts gains, and what is lost.", "names no subject"),
+            ("It shows what becomes of it.", "'becomes of'"),
+            ("That cost two thirds of it.", "a fraction in words"),
+            ("It took half as long.", "a fraction in words"),
+            ("Pipes are served, too.", "a trailing 'too'"),
+            ("Each round makes a call.", "'round'"),
+            (" ".join(["word"] * 36) + ".", "36 words, more than 35"),
+            ("| cell | What is lost |", "names no subject"),
+            ("- an item.\n  Who asks is told.", "names no subject"),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.said(f"# Title\n\n{text}\n"), [fault])
+
+    def test_allowed(self) -> None:
+        cells, items = " | ".join(["word"] * 40), "\n".join(["- one item"] * 40)
+        text = f"""\
+# What it does not look at
+
+What is lost? Who knows what to do, and what to leave? It says which, and why.
+The third kernel rounds up, round trips are dear, and "what is lost, too" is quoted.
+`becomes of` and [what](x.md) is too much. See above, e.g. there. It ends. It begins.
+
+```
+What is code.
+```
+
+| {cells} |
+
+{items}
+"""
+        self.assertEqual(self.said(text), [])
+
+    def test_manual(self) -> None:
+        text = """\
+.TH X 1
+.SH SYNOPSIS
+What stands here is no sentence.
+.SH NOTES
+.TP
+.B What is a term
+The text of
+.BR write (2),
+too long by no means.
+.nf
+What is an example.
+.fi
+.PP
+Names that
+.B read
+serves, too.
+"""
+        (self.top / "man").mkdir()
+        (self.top / "man" / "x.1").write_text(text)
+        self.assertEqual(
+            self.found(sentences.faults), ["man/x.1:14: a trailing 'too': 'too' in 'Names that read serves, too.'"]
+        )
+
+    def test_list(self) -> None:
+        self.write(
+            README_md="What is lost is quoted.\n",
+            tools__check__sentences_txt="# file, part\nREADME.md\tis lost\nREADME.md\tis gone\n",
+        )
+        self.assertEqual(
+            self.found(sentences.faults), ["tools/check/sentences.txt: nothing needs 'is gone' of README.md"]
+        )
 
 
 class Words(Check):
