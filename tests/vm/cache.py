@@ -77,3 +77,16 @@ def prune(folder: Path, keep: int, days: float = 7) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
+
+
+def prune_to(folder: Path, limit: int) -> None:
+    """Removes the oldest files of a folder until the others take at most `limit` bytes."""
+    files = []
+    for entry in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            files.append((entry.stat().st_mtime, entry.stat().st_blocks * 512, entry))
+    total = 0
+    for _, size, entry in sorted(files, reverse=True):
+        total += size
+        if total > limit:
+            entry.unlink(missing_ok=True)

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The guest's file system: an initramfs of busybox, the module and what the caller puts in."""
+"""The guest's file system.
+
+The base is an initramfs of busybox, the kernel's modules, cosy.ko and init.sh: all that a machine has
+when it is ready for a command. The files are an archive of what one run adds to it: the programs, their
+libraries, the command and its settings. They are appended to the initramfs, or given to a machine that
+is ready by a disk (snapshot.py).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +18,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import cache
 import cpio
@@ -20,6 +27,7 @@ from cache import SetupError
 from kernels import Kernel
 
 _HERE = Path(__file__).resolve().parent
+_WRITABLE = ("tmp", "t")  # by everybody
 _COSY_GROUP = 901  # any number that is nobody else's in the guest
 
 _PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n"
@@ -40,11 +48,12 @@ class Guest:
     keep: bool = False  # leave cosy.ko loaded at the end
     settle: int = 0  # seconds of guest time before the command
     interactive: bool = False
+    by_disk: bool = False  # the files come by a disk, once the machine is ready
     environment: dict[str, str] = field(default_factory=dict)
 
 
 class _Image:
-    """An initramfs under construction, with the libraries its programs need."""
+    """An archive under construction, with the libraries its programs need."""
 
     def __init__(self, archive: cpio.Archive) -> None:
         self.archive = archive
@@ -82,36 +91,45 @@ def _merged(path: str) -> str:
     return re.sub(r"^/(bin|sbin|lib|lib64)/", r"/usr/\1/", path)
 
 
-def write(guest: Guest, out: Path) -> None:
-    """Writes the guest's initramfs."""
-    with open(out, "wb") as stream:
-        archive = cpio.Archive(stream)
-        image = _Image(archive)
-        for name in ("bin", "sbin", "lib", "lib64"):
-            archive.directory(f"usr/{name}")
-            archive.symlink(name, f"usr/{name}")
-        for name in ("proc", "sys", "dev", "mnt", "root", "run", "etc", "vm/modules"):
-            archive.directory(name)
-        for name in ("tmp", "t"):
-            archive.directory(name, 0o1777)
-        archive.file("etc/passwd", _PASSWD.encode())
-        archive.file("etc/group", _GROUP.encode())
-        archive.file("etc/hosts", b"127.0.0.1 localhost\n")
-        archive.file("init", (_HERE / "init.sh").read_bytes(), 0o755)
-        _busybox(image)
-        for path in guest.put:
-            if not path.exists():
-                raise SetupError(f"--put {path}: no such file")
-            target = f"t/{path.absolute().resolve().name if path.name in ('', '..') else path.name}"
-            if target in archive:
-                raise SetupError(f"--put {path}: another one of that name is put in too")
-            image.put(path, target)
-        modules = _kernel_modules(guest, archive)
-        if guest.module:
-            archive.file("vm/cosy.ko", guest.module.read_bytes())
-        archive.file("vm/command", _command(guest, image.folders).encode(), 0o755)
-        archive.file("vm/config", _config(guest, modules).encode())
-        archive.close()
+def write_base(guest: Guest, out: BinaryIO) -> None:
+    """Writes what a machine has when it is ready for a command."""
+    archive = cpio.Archive(out)
+    for name in ("bin", "sbin", "lib", "lib64"):
+        archive.directory(f"usr/{name}")
+        archive.symlink(name, f"usr/{name}")
+    for name in ("proc", "sys", "dev", "mnt", "root", "run", "etc", "vm/modules"):
+        archive.directory(name)
+    for name in _WRITABLE:
+        archive.directory(name, 0o1777)
+    archive.file("etc/passwd", _PASSWD.encode())
+    archive.file("etc/group", _GROUP.encode())
+    archive.file("etc/hosts", b"127.0.0.1 localhost\n")
+    archive.file("init", (_HERE / "init.sh").read_bytes(), 0o755)
+    _busybox(_Image(archive))
+    modules = _kernel_modules(guest, archive)
+    if guest.module:
+        archive.file("vm/cosy.ko", guest.module.read_bytes())
+    settings = {"GUEST_MODULES": " ".join(modules), "COSY": "1" if guest.module else ""}
+    archive.file("vm/machine", _settings(settings))
+    archive.close()
+
+
+def write_files(guest: Guest, out: BinaryIO) -> None:
+    """Writes what one run adds to the base: its files, its command and its settings."""
+    archive = cpio.Archive(out)
+    image = _Image(archive)
+    for name in _WRITABLE:
+        archive.directory(name, 0o1777)
+    for path in guest.put:
+        if not path.exists():
+            raise SetupError(f"--put {path}: no such file")
+        target = f"t/{path.absolute().resolve().name if path.name in ('', '..') else path.name}"
+        if target in archive:
+            raise SetupError(f"--put {path}: another one of that name is put in too")
+        image.put(path, target)
+    archive.file("vm/command", _command(guest, image.folders).encode(), 0o755)
+    archive.file("vm/config", _config(guest))
+    archive.close()
 
 
 def _busybox(image: _Image) -> None:
@@ -129,8 +147,10 @@ def _busybox(image: _Image) -> None:
 def _kernel_modules(guest: Guest, archive: cpio.Archive) -> list[str]:
     """Adds the modules that are asked for or that the disk needs.  Returns their files in loading order."""
     wanted = list(guest.load)
+    if guest.disk or guest.by_disk:
+        wanted += ["virtio_pci", "virtio_blk"]
     if guest.disk:
-        wanted += ["virtio_pci", "virtio_blk", guest.disk]
+        wanted.append(guest.disk)
     if not wanted:
         return []
     release, base = guest.kernel.release, guest.kernel.module_base
@@ -170,20 +190,24 @@ def _command(guest: Guest, folders: set[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _config(guest: Guest, modules: list[str]) -> str:
+def _config(guest: Guest) -> bytes:
     rows = columns = ""
     if guest.interactive and sys.stdin.isatty():
         size = os.get_terminal_size(0)
         rows, columns = str(size.lines), str(size.columns)
-    settings = {
-        "GUEST_MODULES": " ".join(modules),
-        "GUEST_USER": guest.user,
-        "DISK_TYPE": guest.disk,
-        "COSY": "1" if guest.module else "",
-        "KEEP": "1" if guest.keep else "",
-        "SETTLE": str(guest.settle or ""),
-        "INTERACTIVE": "1" if guest.interactive else "",
-        "ROWS": rows,
-        "COLUMNS": columns,
-    }
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items())
+    return _settings(
+        {
+            "GUEST_USER": guest.user,
+            "DISK_TYPE": guest.disk,
+            "KEEP": "1" if guest.keep else "",
+            "SETTLE": str(guest.settle or ""),
+            "INTERACTIVE": "1" if guest.interactive else "",
+            "ROWS": rows,
+            "COLUMNS": columns,
+        }
+    )
+
+
+def _settings(settings: dict[str, str]) -> bytes:
+    """Returns shell assignments."""
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items()).encode()

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
 # Process 1 of the guest.  ttyS0 carries the kernel's log, ttyS1 the command's
-# output, ttyS2 what this script reports to qemu.py: `load N`, `run 1`,
-# `exit N`, `unload N`, `end`.  /vm/config, written by guest.py, sets the variables in
-# capitals.
+# output, ttyS2 what this script reports to qemu.py: `load N`, `ready 1`, `files 1`, `run 1`,
+# `exit N`, `unload N`, `end`.  /vm/machine and /vm/config, written by guest.py, set the
+# variables in capitals: of the machine, and of the one run.
 export PATH=/bin
 chmod 0755 /
 mount -t proc proc /proc
@@ -21,7 +21,7 @@ mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
 ip link set lo up
-. /vm/config
+. /vm/machine
 
 # Drained when closed, so that nothing is lost at power-off.
 exec 3<>/dev/ttyS1 4>/dev/ttyS2
@@ -48,9 +48,6 @@ done
 for module in $GUEST_MODULES; do
 	insmod "/vm/modules/$module" || { report "load $module"; finish; }
 done
-if [ -n "$DISK_TYPE" ] && [ -b /dev/vda ]; then
-	mount -t "$DISK_TYPE" /dev/vda /mnt || { report "load disk"; finish; }
-fi
 
 if [ -n "$COSY" ]; then
 	# Parameters of the module are among the kernel's, as modprobe would read them.
@@ -63,6 +60,30 @@ if [ -n "$COSY" ]; then
 		chown root:cosy /dev/cosy
 		chmod 0660 /dev/cosy
 	fi
+fi
+
+# Unless the files came with this script, a disk brings them.  A snapshot of the machine is taken
+# while it waits here; every machine that is restored from it has a disk of its own (snapshot.py).
+if [ ! -e /vm/config ]; then
+	for block in /sys/block/vd*; do
+		[ "$(cat "$block/serial")" != cosy-files ] || files=/dev/${block##*/}
+	done
+	report "ready 1"
+	read -r _ <&3
+	# The first block: the archive's size in blocks, the time, and random bytes.
+	dd if="$files" of=/vm/header bs=64k count=1 2>/dev/null
+	read -r blocks now seed </vm/header
+	echo "$seed" >/dev/urandom
+	date -s "@$now" >/dev/null
+	cd /
+	dd if="$files" bs=64k skip=1 count="$blocks" 2>/dev/null | cpio -idmu 2>/vm/unpacked ||
+		{ cat /vm/unpacked >/dev/kmsg; report "load files"; finish; }
+	rm /vm/header /vm/unpacked
+	report "files 1"
+fi
+. /vm/config
+if [ -n "$DISK_TYPE" ]; then
+	mount -t "$DISK_TYPE" /dev/vda /mnt || { report "load disk"; finish; }
 fi
 
 [ -z "$SETTLE" ] || sleep "$SETTLE"

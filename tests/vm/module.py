@@ -74,9 +74,20 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
         partial = built.with_suffix(f".{os.getpid()}")
         shutil.copyfile(stage / "kmod/cosy.ko", partial)
         os.rename(partial, built)
-    cache.prune(cache.directory("modules"), keep=8)
+    cache.prune(cache.directory("modules"), keep=16)
     cache.prune(cache.directory("stages"), keep=4)
     return built
+
+
+def stripped(built: Path) -> Path:
+    """Returns a module without debug information: what a guest loads, 0.95 MB rather than 26.5."""
+    small = built.with_suffix(".stripped")
+    if not small.exists():
+        partial = built.with_suffix(f".stripped.{os.getpid()}")
+        cache.run(["strip", "--strip-debug", "-o", partial, built], f"stripping {built.name}")
+        os.rename(partial, small)
+    os.utime(small)
+    return small
 
 
 def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:

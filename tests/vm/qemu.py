@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import re
 import selectors
@@ -12,6 +14,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import cache
 import klog
@@ -46,6 +49,9 @@ class Machine:
     icount: bool = False
     slow: bool = False  # an instruction takes 512 ns
     disk: Path | None = None
+    drives: list[Path] = field(default_factory=list)  # further disks, as they are
+    files: Path | None = None  # the disk that brings the files of a run, rather than the initramfs
+    state: BinaryIO | None = None  # of such a machine that is ready for them: it is not booted
     append: str = ""
     further: list[str] = field(default_factory=list)  # arguments
     interactive: bool = False
@@ -53,7 +59,7 @@ class Machine:
 
 @dataclass
 class Outcome:
-    """How a guest ended."""
+    """How a guest ended, or how far it is."""
 
     log: str  # the kernel's
     reports: dict[str, str] = field(default_factory=dict)  # see init.sh
@@ -79,8 +85,8 @@ class Outcome:
         return int(self.reports["exit"]), ""
 
 
-def _arguments(machine: Machine) -> list[str]:
-    memory = machine.memory + 3 * (machine.initramfs.stat().st_size >> 20)
+def hardware(machine: Machine) -> list[str]:
+    """Returns QEMU's arguments for all that the guest sees, except what differs between runs."""
     # no_timer_check: the check counts ticks, and a busy host may owe the guest some.
     append = "console=ttyS0 quiet panic=-1 oops=panic no_timer_check"
     cpu = machine.cpu or "max"
@@ -92,21 +98,38 @@ def _arguments(machine: Machine) -> list[str]:
         append = f"{append} maxcpus=1 tsc=nowatchdog"
     if machine.icount:
         cpu, append = _icount_cpu(), f"{append} {_ICOUNT_APPEND}"
-    # setpriv: if we are killed, QEMU is, too.
-    arguments = ["setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-no-user-config", "-display", "none"]
-    arguments += ["-no-reboot", "-accel", "tcg", "-cpu", cpu, "-m", str(memory), "-smp", str(machine.smp)]
-    arguments += ["-kernel", str(machine.image), "-initrd", str(machine.initramfs)]
+    arguments = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "tcg"]
+    arguments += ["-cpu", cpu, "-m", str(machine.memory), "-smp", str(machine.smp)]
     arguments += ["-append", f"{append} {machine.append}".strip()]
-    arguments += ["-serial", f"file:{machine.scratch}/log"]
-    arguments += ["-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output"]
-    arguments += ["-serial", f"file:{machine.scratch}/reports"]
     if machine.icount:
         arguments += ["-icount", "shift=0,sleep=off"]
     if machine.slow:
         arguments += ["-icount", "shift=9,sleep=off"]
-    if machine.disk:
-        arguments += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
     return arguments + machine.further
+
+
+def arguments(machine: Machine) -> list[str]:
+    """Returns the command that starts QEMU."""
+    # setpriv: if we are killed, QEMU is, too.
+    command = ["setpriv", "--pdeathsig", "KILL", QEMU, *hardware(machine)]
+    command += ["-kernel", str(machine.image), "-initrd", str(machine.initramfs)]
+    command += ["-serial", f"file:{machine.scratch}/log"]
+    command += ["-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output"]
+    command += ["-serial", f"file:{machine.scratch}/reports"]
+    if machine.disk:
+        command += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
+    for drive in machine.drives:
+        command += ["-drive", f"file={drive},format=raw,if=virtio,cache=unsafe"]
+    if machine.files:
+        # The last slot: other disks keep their names.
+        command += ["-drive", f"file={machine.files},format=raw,if=none,id=files,cache=unsafe,readonly=on"]
+        command += ["-device", "virtio-blk-pci,drive=files,serial=cosy-files,addr=1e"]
+        # A kernel that has a driver for it (6.12, not 6.1) takes new random bytes when it is restored.
+        command += ["-device", "vmgenid,guid=auto"]
+    if machine.state:
+        # Read to its end even if another run removes the file meanwhile.
+        command += ["-incoming", f"exec:exec cat /proc/{os.getpid()}/fd/{machine.state.fileno()}"]
+    return command
 
 
 def _icount_cpu() -> str:
@@ -116,16 +139,45 @@ def _icount_cpu() -> str:
 
 def keeps_breakpoints(machine: Machine) -> bool:
     """Tells whether QEMU may execute a breakpoint that another processor has taken out of memory."""
-    version = re.search(r"version (\d+)\.(\d+)", cache.run([QEMU, "--version"], "asking QEMU for its version"))
-    return machine.smp > 1 and bool(version) and (int(version[1]), int(version[2])) < (8, 1)
+    numbers = re.search(r"version (\d+)\.(\d+)", version())
+    return machine.smp > 1 and bool(numbers) and (int(numbers[1]), int(numbers[2])) < (8, 1)
+
+
+@functools.cache
+def version() -> str:
+    """Returns what QEMU says of its version."""
+    return cache.run([QEMU, "--version"], "asking QEMU for its version").splitlines()[0]
+
+
+class Clock:
+    """Measures a limit in seconds of an idle host: while others wait for a processor, time passes slower."""
+
+    def __init__(self, limit: float) -> None:
+        self._left = limit or None
+        self._at = time.monotonic()
+
+    def is_over(self) -> bool:
+        """Counts the time since the last call, which must not be long ago."""
+        now = time.monotonic()
+        if self._left is not None:
+            self._left -= (now - self._at) * _share()
+        self._at = now
+        return self._left is not None and self._left <= 0
+
+
+def _share() -> float:
+    """Returns the part of a processor that each runnable thread of the host has."""
+    runnable = int(Path("/proc/loadavg").read_text().split()[3].split("/")[0])
+    return min(1.0, (os.cpu_count() or 1) / max(1, runnable))
 
 
 def run(machine: Machine) -> Outcome:
-    """Boots, passes the output on as it comes, and waits for the end."""
+    """Boots or restores, passes the output on as it comes, and waits for the end."""
+    stdin = subprocess.PIPE if machine.state else subprocess.DEVNULL
     try:
         process = subprocess.Popen(
-            _arguments(machine),
-            stdin=None if machine.interactive else subprocess.DEVNULL,
+            arguments(machine),
+            stdin=None if machine.interactive else stdin,
             stdout=None if machine.interactive else subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -134,6 +186,11 @@ def run(machine: Machine) -> Outcome:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     timed_out = False
     try:
+        if process.stdin:
+            # init.sh waits for a line.  QEMU may take the first bytes before it has restored the serial port.
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(b"\n" * 64)
+                process.stdin.close()
         if machine.interactive:
             process.wait()
         else:
@@ -142,32 +199,36 @@ def run(machine: Machine) -> Outcome:
         process.kill()
         process.wait()
     complaint = process.stderr.read().decode(errors="replace") if process.stderr else ""
-    log = _text(machine.scratch / "log")
-    reports = dict(line.split(" ", 1) for line in _text(machine.scratch / "reports").splitlines() if " " in line)
-    if "\nend" in "\n" + _text(machine.scratch / "reports"):
-        reports["end"] = ""
-    if not log and process.returncode not in (0, -signal.SIGKILL):
+    ended = outcome(machine, timed_out)
+    if not ended.log and not ended.reports and process.returncode not in (0, -signal.SIGKILL):
         raise SetupError(f"{QEMU} did not start: {complaint.strip()}")
-    return Outcome(log, reports, timed_out)
+    return ended
+
+
+def outcome(machine: Machine, timed_out: bool = False) -> Outcome:
+    """Returns what a guest has logged and reported."""
+    text = _text(machine.scratch / "reports")
+    reports = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
+    if "\nend" in "\n" + text:
+        reports["end"] = ""
+    return Outcome(_text(machine.scratch / "log"), reports, timed_out)
 
 
 def _pass_on(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Copies the output until its end; False when the time is up first."""
     assert process.stdout
-    deadline = time.monotonic() + timeout if timeout else None
+    clock = Clock(timeout)
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                return False
-            if selector.select(left):
+        while not clock.is_over():
+            if selector.select(1):
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:
                     process.wait()
                     return True
                 sys.stdout.buffer.write(data)
                 sys.stdout.buffer.flush()
+    return False
 
 
 def _text(path: Path) -> str:

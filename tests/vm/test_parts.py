@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
+import tempfile
 import unittest
+import unittest.mock
+from pathlib import Path
 
+import cache
 import cpio
 import kernels
 import klog
@@ -146,6 +151,29 @@ class Verdict(unittest.TestCase):
 
     def test_a_hang_of_a_harmed_kernel_is_harm(self) -> None:
         self.assertEqual(self.verdict("BUG: x", timed_out=True)[0], qemu.HARMED)
+
+
+class Limits(unittest.TestCase):
+    def test_time_passes_slower_on_a_busy_host(self) -> None:
+        for share, over in ((1.0, True), (0.1, False)):
+            with (
+                unittest.mock.patch("qemu.time.monotonic", side_effect=[0, 50]),
+                unittest.mock.patch("qemu._share", return_value=share),
+            ):
+                self.assertEqual(qemu.Clock(40).is_over(), over)
+
+    def test_without_a_limit_there_is_no_end(self) -> None:
+        with unittest.mock.patch("qemu.time.monotonic", side_effect=[0, 1e9]):
+            self.assertFalse(qemu.Clock(0).is_over())
+
+    def test_a_cache_keeps_the_newest_files(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            for age in (3, 1, 2):
+                path = Path(name, str(age))
+                path.write_bytes(b"x" * 100000)
+                os.utime(path, (1000 - age, 1000 - age))
+            cache.prune_to(Path(name), 250000)
+            self.assertEqual(sorted(os.listdir(name)), ["1", "2"])
 
 
 class Profile(unittest.TestCase):

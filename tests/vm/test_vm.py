@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import cache
 import qemu
 
 VM = Path(__file__).resolve().parent / "vm.py"
@@ -32,10 +34,13 @@ MODULE_LICENSE("GPL");
 """
 
 
-def vm(*words: str | Path, module: bool = False, kernel: str = KERNEL) -> subprocess.CompletedProcess[str]:
+def vm(
+    *words: str | Path, module: bool = False, kernel: str = KERNEL, cache: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     options = [] if module else ["--no-module"]
     command = [sys.executable, "-B", VM, "run", "--kernel", kernel, *options, *words]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    environment = dict(os.environ, **({"COSY_CACHE": str(cache)} if cache else {}))
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
 
 
 class Machine(unittest.TestCase):
@@ -55,7 +60,7 @@ class Ends(Machine):
     """Tests how a machine's end is told."""
 
     def test_a_hang_is_124(self) -> None:
-        done = vm("--timeout", "45", "--", "sh", "-c", "echo started; sleep 1000")
+        done = vm("--timeout", "10", "--", "sh", "-c", "echo started; sleep 1000")
         self.assertEqual((done.returncode, done.stdout), (124, "started\n"), done.stderr)
         self.assertIn("running the command", done.stderr)
 
@@ -97,6 +102,56 @@ class Ends(Machine):
         done = vm("--put", self.folder / "absent", "--", "true")
         self.assertEqual(done.returncode, 126)
         self.assertIn("absent: no such file", done.stderr)
+
+
+class Snapshots(Machine):
+    """Tests that a restored machine is as good as one that was booted."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        # A cache without snapshots, which has the kernels of the other.
+        self.cache = self.folder / "cache"
+        self.cache.mkdir()
+        for name in ("kernels", "resolved", "locks"):
+            (self.cache / name).symlink_to(cache.directory(name))
+
+    def states(self) -> list[Path]:
+        return sorted((self.cache / "snapshots").iterdir())
+
+    def test_each_run_has_its_own_files_log_disk_and_random_bytes(self) -> None:
+        self.write("disk/file", "on the disk\n")
+        outputs = []
+        for number in ("one", "two"):
+            self.write("data", number)
+            script = "cat /t/data; cat /mnt/file; echo new >/mnt/file; ls -A /tmp; date +%s"
+            script += "; echo 'WARNING: harm' >/dev/kmsg" if number == "one" else ""
+            words = ("--disk", self.folder / "disk", "--put", self.folder / "data", "--", "sh", "-c", script)
+            done = vm(*words, cache=self.cache)
+            self.assertEqual(done.returncode, 125 if number == "one" else 0, done.stderr)
+            outputs.append(done.stdout.splitlines())
+            self.assertLess(abs(int(outputs[-1].pop()) - time.time()), 3600)
+            self.assertEqual(len(self.states()), 1, done.stderr)
+        self.assertEqual(outputs, [["oneon the disk"], ["twoon the disk"]])
+
+    def test_one_that_cannot_be_restored_is_booted_and_says_why(self) -> None:
+        self.assertEqual(vm("--", "true", cache=self.cache).stderr, "")
+        (state,) = self.states()
+        state.write_bytes(state.read_bytes()[: 1 << 20])
+        done = vm("--", "echo", "here", cache=self.cache)
+        self.assertEqual((done.returncode, done.stdout), (0, "here\n"), done.stderr)
+        self.assertIn("booting, since no snapshot could be restored", done.stderr)
+        self.assertEqual(self.states(), [], "it is not tried again")
+
+    def test_two_at_once_take_one_snapshot(self) -> None:
+        with ThreadPoolExecutor(2) as pool:
+            runs = list(pool.map(lambda n: vm("--", "echo", str(n), cache=self.cache), (1, 2)))
+        self.assertEqual([(run.returncode, run.stdout) for run in runs], [(0, "1\n"), (0, "2\n")])
+        self.assertEqual(len(self.states()), 1)
+
+    def test_other_hardware_and_parameters_have_other_snapshots(self) -> None:
+        for number, options in enumerate(((), ("--smp", "2"), ("--append", "quiet"), ("--smp", "2"))):
+            self.assertEqual(vm(*options, "--", "true", cache=self.cache).returncode, 0)
+            self.assertEqual(len(self.states()), min(number + 1, 3))
 
 
 class Contents(Machine):

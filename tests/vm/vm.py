@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import cache
@@ -26,6 +27,7 @@ import kernels
 import klog
 import module
 import qemu
+import snapshot
 from cache import SetupError
 
 # Guest seconds until nothing of the boot is still going on in the background;
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
         sub.add_argument("--disk-type", default="ext4", choices=disk.TYPES)
         sub.add_argument("--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="bytes; of ext4")
+        sub.add_argument(
+            "--drive", type=Path, action="append", default=[], metavar="FILE", help="a further disk, as it is"
+        )
         sub.add_argument("--load", action="append", default=[], metavar="MODULE", help="a module of the kernel's own")
         sub.add_argument(
             "--append", action="append", default=[], metavar="STR", help="kernel parameters; cosy.NAME=VALUE"
@@ -72,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="further ones for QEMU")
         sub.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for all of it; 0 = none")
+        sub.add_argument("--boot", action="store_true", help="do not restore a snapshot of a machine that is ready")
         sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
         sub.add_argument("--keep", action="store_true", help="do not unload cosy.ko at the end")
         sub.add_argument("--log", type=Path, metavar="FILE", help="keep the kernel's log there")
@@ -79,8 +85,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _boot(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -> qemu.Outcome:
-    """Boots what was written to scratch/initramfs; once more where QEMU, and nobody else, was at fault."""
+def _guest(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -> guest_.Guest:
+    """Returns what the guest contains and does."""
+    built = None if options.no_module else module.stripped(module.build(kernel, options.tree.resolve()))
+    further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
+    return guest_.Guest(
+        kernel=kernel,
+        command=options.command or ["sh"],
+        module=built,
+        user=options.user,
+        put=options.put + further,
+        disk=options.disk_type if options.disk else "",
+        load=options.load,
+        keep=options.keep,
+        settle=_SETTLE if options.icount else 0,
+        interactive=options.verb == "shell",
+        environment=dict(setting.split("=", 1) for setting in options.env),
+    )
+
+
+def _machine(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -> qemu.Machine:
     machine = qemu.Machine(
         image=kernel.image,
         initramfs=scratch / "initramfs",
@@ -91,30 +115,76 @@ def _boot(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) ->
         smp=options.smp,
         icount=options.icount,
         slow=options.slow,
+        drives=options.drive,
         append=kernel.parameters_with(options.append),
         further=[word for words in options.qemu for word in words.split()],
         interactive=options.verb == "shell",
     )
-    for boot in range(1, qemu.BOOTS + 1):
-        if options.disk:
-            machine.disk = disk.make(options.disk, scratch / "disk", options.disk_type, options.disk_block)
+    _make_disk(options, machine)
+    return machine
+
+
+def _make_disk(options: argparse.Namespace, machine: qemu.Machine) -> None:
+    if options.disk:
+        machine.disk = disk.make(options.disk, machine.scratch / "disk", options.disk_type, options.disk_block)
+
+
+def _boot(options: argparse.Namespace, guest: guest_.Guest, machine: qemu.Machine) -> qemu.Outcome:
+    """Boots a machine that has its files from the beginning."""
+    with open(machine.initramfs, "wb") as stream:
+        guest_.write_base(guest, stream)
+        guest_.write_files(guest, stream)
+    machine.memory = options.mem + 3 * _megabytes(machine.initramfs)
+    return _attempts(options, machine)
+
+
+def _restore(options: argparse.Namespace, guest: guest_.Guest, machine: qemu.Machine) -> qemu.Outcome | None:
+    """Restores a machine that is ready for its files.  Says why, and returns None, if that cannot be done."""
+    guest = replace(guest, by_disk=True)
+    machine = replace(machine, files=machine.scratch / "files")
+    assert machine.files
+    with open(machine.initramfs, "wb") as base, snapshot.writing(machine.files) as files:
+        guest_.write_base(guest, base)
+        guest_.write_files(guest, files)
+    # The files are copied into memory.
+    machine.memory = options.mem + 3 * _megabytes(machine.initramfs) + _megabytes(machine.files)
+    try:
+        with snapshot.state(machine) as machine.state:
+            outcome = _attempts(options, machine)
+        if "files" in outcome.reports:
+            return outcome
+        reason = klog.excerpt(outcome.log, 10).strip() or "the restored machine did not answer"
+    except (snapshot.Unavailable, SetupError) as error:
+        reason = str(error)
+    snapshot.forget(machine)
+    print(f"vm: {guest.kernel.release}: booting, since no snapshot could be restored: {reason}", file=sys.stderr)
+    return None
+
+
+def _megabytes(path: Path) -> int:
+    return -(-path.stat().st_size >> 20)
+
+
+def _attempts(options: argparse.Namespace, machine: qemu.Machine) -> qemu.Outcome:
+    """Boots or restores a machine; once more if QEMU, and nobody else, was at fault."""
+    for attempt in range(1, qemu.BOOTS + 1):
         outcome = qemu.run(machine)
-        if machine.interactive or boot == qemu.BOOTS:
+        if machine.interactive or attempt == qemu.BOOTS:
             break
         if not klog.stale_breakpoint(outcome.log) or not qemu.keeps_breakpoints(machine):
             break
         print(qemu.AGAIN, flush=True)
         print(
-            f"{klog.excerpt(outcome.log, 10)}\nvm: {kernel.release}: QEMU executed a breakpoint that memory no "
-            "longer held, a fault of its own before version 8.1; booting again",
+            f"{klog.excerpt(outcome.log, 10)}\nvm: {machine.image.name}: QEMU executed a breakpoint that memory no "
+            "longer held, a fault of its own before version 8.1; once more",
             file=sys.stderr,
             flush=True,
         )
+        _make_disk(options, machine)
     return outcome
 
 
 def _run(options: argparse.Namespace) -> int:
-    interactive = options.verb == "shell"
     if (options.icount or options.slow) and options.smp > 1:
         raise SetupError("--icount and --slow count one processor's instructions: --smp must be 1")
     if options.icount and options.slow:
@@ -122,27 +192,15 @@ def _run(options: argparse.Namespace) -> int:
     if options.icount and options.cpu:
         raise SetupError("--icount has a processor of its own")
     kernel = kernels.find(options.kernel)
-    built = None if options.no_module else module.build(kernel, options.tree.resolve())
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
         scratch = Path(name)
-        further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
-        guest_.write(
-            guest_.Guest(
-                kernel=kernel,
-                command=options.command or ["sh"],
-                module=built,
-                user=options.user,
-                put=options.put + further,
-                disk=options.disk_type if options.disk else "",
-                load=options.load,
-                keep=options.keep,
-                settle=_SETTLE if options.icount else 0,
-                interactive=interactive,
-                environment=dict(setting.split("=", 1) for setting in options.env),
-            ),
-            scratch / "initramfs",
-        )
-        outcome = _boot(options, kernel, scratch)
+        guest = _guest(options, kernel, scratch)
+        machine = _machine(options, kernel, scratch)
+        outcome = None
+        if not (options.boot or options.icount or options.slow or machine.interactive):
+            outcome = _restore(options, guest, machine)
+        if outcome is None:
+            outcome = _boot(options, guest, machine)
     if options.log:
         options.log.write_text(outcome.log)
     status, reason = outcome.verdict()

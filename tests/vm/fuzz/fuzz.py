@@ -70,12 +70,12 @@ def _machine(options: argparse.Namespace, journal: Path) -> list[str]:
     arguments = [sys.executable, str(_VM / "vm.py"), "run", "--kernel", options.kernel, "--tree", str(options.tree)]
     arguments += ["--smp", str(options.smp), "--mem", str(options.mem), "--put", str(_program(options))]
     arguments += ["--timeout", str(options.timeout or 0)]
-    arguments += ["--qemu", f"-drive file={journal},format=raw,if=virtio,cache=unsafe"]
+    arguments += ["--drive", str(journal)]
     for module in () if _instrumented(options.kernel) else ("virtio_pci", "virtio_blk"):
         arguments += ["--load", module]
     if not _instrumented(options.kernel):
         # QEMU takes a byte at a time in `rep stosb` and `rep movsb`.  Without them the kernel clears by words.
-        arguments += ["--qemu=-cpu max,-erms,-fsrm"]
+        arguments += ["--cpu", "max,-erms,-fsrm"]
     if options.slub_debug:
         arguments += ["--append", "slub_debug=FZPU"]
     for path in (options.corpus, options.replay):
