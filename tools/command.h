@@ -9,6 +9,9 @@ int command_dis(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_profile(int argc, char **argv);
 
+/* Is what the library of `cosy run` starts by another name.  Returns the exit status. */
+int command_watchdog(void);
+
 /* The exit statuses of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../preload/file/watchdog.h"
 #include "command.h"
 #include "standard.h"
 
@@ -104,6 +105,8 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	if (argc > 0 && !strcmp(argv[0], WATCHDOG_NAME))
+		return command_watchdog();
 	standard_begin("cosy");
 	if (!*name) {
 		usage(stderr);

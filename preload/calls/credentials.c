@@ -15,6 +15,7 @@
 #include "calls/share.h"
 #include "file/file.h"
 #include "file/lease_thread.h"
+#include "file/watchdog.h"
 #include "next.h"
 
 int capset(void *header, const void *data);
@@ -130,6 +131,10 @@ int prctl(int option, ...)
 			break;
 		file_forbid(GUARD_UNCONFINED);
 		lease_thread_end();
+		break;
+	case PR_SET_PTRACER:
+		if (!share_in_vfork_child())
+			watchdog_leave_tracer();
 		break;
 	case PR_CAPBSET_DROP:
 	case PR_CAP_AMBIENT:

@@ -12,12 +12,13 @@
 #include "file/lease.h"
 #include "file/lease_thread.h"
 #include "file/map.h"
+#include "file/watchdog.h"
 #include "lock.h"
 #include "stats.h"
 #include "syscall.h"
 
 /* `guard_value` of a lease of this process's own; the daemon's words never have this value. */
-#define LEASE_OWN (~0ULL)
+#define LEASE_OWN WATCHDOG_HELD
 
 /* ns that reads must save, while the thread is still starting, before it is asked for again. */
 #define LEASE_MOMENT 2000
@@ -32,6 +33,9 @@ static int thread_saved;
 
 /* The `guard` of an own lease that is over.  No `guard_value` is even, but for 0. */
 static const uint64_t lease_over = 2;
+
+/* The `keeper` of an own lease: whoever reads this lives. */
+static const uint32_t lease_alive = FUTEX_TID_MASK;
 
 /*
  * Own leases are taken, returned, and given up by the thread under this, so that a number means the
@@ -56,14 +60,14 @@ static void leases_lock_drop(void)
 	lock_drop(&leases_lock);
 }
 
-static bool lease_any_own(void)
+bool lease_any_own(void)
 {
 	return __atomic_load_n(&own_leases, __ATOMIC_RELAXED);
 }
 
 static bool lease_is_own(const struct file *file)
 {
-	return file->guard_value == LEASE_OWN && (!file->guard || file->guard == &lease_over);
+	return file->guard_value == LEASE_OWN;
 }
 
 /* Says why a lease is over: it was broken, or the daemon has ended. */
@@ -89,9 +93,11 @@ void lease_check(struct file *file)
 	file_unlock(file, word, signals);
 }
 
+/* True for an own lease that neither the thread nor the watchdog has returned. */
 static bool lease_is_held(const struct file *file)
 {
-	return lease_is_own(file) && !file->guard;
+	return lease_is_own(file) &&
+	       (!file->guard || __atomic_load_n(file->guard, __ATOMIC_ACQUIRE) == LEASE_OWN);
 }
 
 /*
@@ -110,6 +116,7 @@ static bool lease_give_up(struct file *file, int fd)
 		map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
 		if (map)
 			map_blank(map);
+		watchdog_forget(file);
 		if (fd >= 0)
 			cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	}
@@ -161,6 +168,18 @@ void lease_overslept(void)
 	leases_lock_drop();
 }
 
+void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made)
+{
+	unsigned int used = file_used();
+
+	leases_lock_take();
+	*page = made;
+	for (unsigned int number = 0; number < used; number++)
+		if (lease_is_held(&file_space->all[number]))
+			watchdog_tell(&file_space->all[number]);
+	leases_lock_drop();
+}
+
 bool lease_holds_map(struct file *file, struct map *map)
 {
 	bool holds;
@@ -209,17 +228,27 @@ static bool lease_is_forbidden(int fd)
  * Takes an own lease; locked.  Sets the thread and its signal first: a lease that is broken before
  * that sends SIGIO, which kills.
  */
-static long lease_set(int fd)
+static long lease_set(struct file *file, int fd)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = lease_thread_number()};
 	const struct f_owner_ex nobody = {.type = F_OWNER_TID};
-	long ret = cosy_syscall3(SYS_fcntl, fd, F_SETOWN_EX, (unsigned long)&owner);
+	uint32_t turn = 0;
+	long ret;
 
+	if (!watchdog_taking(file, fd, &turn))
+		return -EAGAIN;
+	ret = cosy_syscall3(SYS_fcntl, fd, F_SETOWN_EX, (unsigned long)&owner);
 	if (!ret)
 		ret = cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
 	if (!ret)
 		ret = cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
+	if (!ret && !watchdog_taken(turn)) {
+		cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
+		ret = -EAGAIN;
+	}
 	if (ret) {
+		watchdog_forget(file);
+		file->guard = NULL;
 		cosy_syscall3(SYS_fcntl, fd, F_SETSIG, 0);
 		cosy_syscall3(SYS_fcntl, fd, F_SETOWN_EX, (unsigned long)&nobody);
 	}
@@ -247,7 +276,8 @@ static bool lease_take_own(struct file *file, int fd, enum guard *why)
 		break;
 	}
 	leases_lock_take();
-	ret = lease_set(fd);
+	file->keeper = &lease_alive;
+	ret = lease_set(file, fd);
 	if (!ret) {
 		file->guard_value = LEASE_OWN;
 		__atomic_add_fetch(&own_leases, 1, __ATOMIC_RELAXED);
@@ -310,6 +340,7 @@ void lease_return(struct file *file, int fd)
 		return;
 	}
 	leases_lock_take();
+	watchdog_forget(file);
 	/* The thread may have returned it already; to do so again does no harm. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
@@ -350,4 +381,5 @@ void lease_share_child(void)
 	leases_lock = 0;
 	own_leases = 0;
 	distant_leases = 0;
+	watchdog_share_child();
 }

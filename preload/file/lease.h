@@ -75,8 +75,14 @@ void lease_broken(int fd);
  */
 void lease_overslept(void);
 
-/* True if this process has leases. */
+/* True if this process has leases; if it has own ones. */
 bool lease_any(void);
+bool lease_any_own(void);
+
+/* Makes `made` the page of the watchdog, and has that know all own leases; in the thread. */
+struct watchdog_page;
+void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made);
+
 /* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);
 

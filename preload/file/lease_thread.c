@@ -17,6 +17,7 @@
 #include "environment.h"
 #include "file/lease.h"
 #include "file/lease_thread.h"
+#include "file/watchdog.h"
 #include "lock.h"
 #include "mask.h"
 #include "next.h"
@@ -26,6 +27,9 @@
  * like the program's own, when the user's queue of signals is full (RLIMIT_SIGPENDING).
  */
 #define LOOK_AT_ALL 5
+
+/* Seconds after which a program with leases gets a watchdog. */
+#define WATCHDOG_AFTER 1
 
 /* Seconds without a run after which something is wrong; the kernel takes leases after 45. */
 #define OVERSLEPT 15
@@ -286,6 +290,7 @@ static uint32_t thread_begin(void)
 	thread->part = 1;
 	thread->timer = -1;
 	cosy_syscall3(SYS_prctl, PR_SET_NAME, (unsigned long)"cosy-leases", 0);
+	watchdog_begin();
 	if (!thread_raise_priority())
 		return REFUSED;
 	if (shares_table || thread_leave_table()) {
@@ -305,12 +310,22 @@ static int64_t thread_now(void)
 	return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Looks after the watchdog, which needs descriptors of this thread's own. */
+static void thread_look(void)
+{
+	if (shares_table)
+		return;
+	watchdog_tend();
+	if (lease_any_own())
+		watchdog_start(thread->process, thread->self);
+}
+
 static int thread_run(void *unused)
 {
 	const uint64_t signals = 1ULL << (LEASE_SIGNAL - 1);
 	uint32_t state = thread_begin();
-	struct timespec wait = part_of(LOOK_AT_ALL);
-	int64_t asked = 0; /* when all leases were */
+	struct timespec wait = part_of(WATCHDOG_AFTER);
+	int64_t asked = thread_now(); /* when all leases were */
 
 	(void)unused;
 	thread_set_state(state);
@@ -326,8 +341,12 @@ static int thread_run(void *unused)
 		state = thread_state();
 		if (state == READY)
 			lease_broken(all ? -1 : info.si_fd);
-		if (all)
-			asked = now;
+		if (state == READY && all)
+			thread_look();
+		if (!all)
+			continue;
+		wait = part_of(LOOK_AT_ALL);
+		asked = now;
 	}
 	if (thread->timer >= 0)
 		cosy_syscall3(SYS_timer_delete, thread->timer, 0, 0);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh OPENS - runs stale_test.c with windows of either kind, and stopped_test.c, in a virtual
-# machine whose /tmp is a tmpfs.
+# guest.sh OPENS - runs stale_test.c with windows of either kind, stopped_test.c and watchdog_test.c,
+# in a virtual machine whose /tmp is a tmpfs.
 failed=0
 for eager in 1 map; do
 	if COSY_READ_EAGER=$eager COSY_READ_STATS=2 LD_PRELOAD=/t/libcosy-read.so \
@@ -16,4 +16,13 @@ for eager in 1 map; do
 	failed=1
 done
 COSY_READ_EAGER=1 LD_PRELOAD=/t/libcosy-read.so /t/preload_stopped_test || failed=1
+# A watchdog is no ancestor of its program: Yama has to be told of it.
+cp /t/cosy /bin/cosy
+for scope in 0 1; do
+	[ -e /proc/sys/kernel/yama/ptrace_scope ] && echo $scope >/proc/sys/kernel/yama/ptrace_scope
+	su -s /bin/sh nobody -c 'COSY_READ_EAGER=1 LD_PRELOAD=/t/libcosy-read.so exec timeout 100 /t/preload_watchdog_test' || {
+		echo "FAIL: watchdog with ptrace_scope $scope"
+		failed=1
+	}
+done
 exit $failed
