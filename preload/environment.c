@@ -16,8 +16,16 @@
 /* In the order of the enumeration. */
 static const char names[ENVIRONMENT_VARIABLES][24] = {
 	"COSY_READ_DAEMON=", "COSY_READ_EAGER=", "COSY_READ_EXPLAIN=", POLICY_VARIABLE "=",
-	"COSY_READ_RELAX=",  "COSYD_SOCKET=",	 "COSY_READ_STATS=",
+	"COSY_READ_RELAX=",  "COSYD_SOCKET=",	 "COSY_READ_STATS=",   "COSY_READ_RESTORED=",
 };
+
+/*
+ * The value of the last one has a letter for each that has been put back, the first of the alphabet
+ * for the first of the list.
+ */
+typedef char restored[32];
+_Static_assert(sizeof("COSY_READ_RESTORED=") + ENVIRONMENT_VARIABLES <= sizeof(restored),
+	       "there is room for all letters");
 
 #define PRELOAD "LD_PRELOAD="
 /* The beginning of either library's name. */
@@ -74,8 +82,31 @@ static void environment_keep(const char *path)
 		program = strcpy(copy, name);
 }
 
-void environment_begin(char *const envp[], const char *path)
+/*
+ * Takes out the variables whose letters are there, and the one that has these, in place: what comes
+ * after them on the stack stays.
+ */
+static void environment_strip(char *envp[], const char *letters)
 {
+	char **to = envp;
+
+	for (char **from = envp; *from; from++) {
+		bool strips = text_after(*from, names[ENVIRONMENT_RESTORED]) != NULL;
+
+		for (int i = 0; i < ENVIRONMENT_RESTORED && !strips; i++)
+			strips = text_after(*from, names[i]) && strchr(letters, 'a' + i);
+		if (!strips)
+			*to++ = *from;
+	}
+	/* Whoever walks on to the auxiliary vector finds no pointer in its place. */
+	while (*to)
+		*to++ = NULL;
+}
+
+void environment_begin(char *envp[], const char *path)
+{
+	char **first = envp;
+
 	for (; *envp; envp++) {
 		if (!text_after(*envp, "COSY"))
 			continue;
@@ -88,6 +119,9 @@ void environment_begin(char *const envp[], const char *path)
 			kept |= *value != 0;
 		}
 	}
+	if (found[ENVIRONMENT_RESTORED])
+		environment_strip(first, environment_get(ENVIRONMENT_RESTORED));
+	found[ENVIRONMENT_RESTORED] = NULL;
 	if (kept && NEXT(getauxval)(AT_SECURE)) {
 		memset(found, 0, sizeof(found));
 		kept = false;
@@ -135,18 +169,32 @@ size_t environment_room(char *const envp[])
 		return 0;
 	while (envp[count])
 		count++;
-	return count + ENVIRONMENT_VARIABLES + 1;
+	return count + ENVIRONMENT_VARIABLES + 1 + sizeof(restored) / sizeof(char *);
+}
+
+/* Writes the beginning of the last variable.  Returns where its letters go. */
+static char *restored_begin(char *mark)
+{
+	return strcpy(mark, names[ENVIRONMENT_RESTORED]) + strlen(names[ENVIRONMENT_RESTORED]);
 }
 
 char *const *environment_complete(char *const envp[], char *room[])
 {
-	char **end = room;
+	char **end = room, *letter, *mark;
 
 	for (size_t i = 0; envp[i]; i++)
 		*end++ = envp[i];
-	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
-		if (found[i] && !environment_find(envp, names[i]))
-			*end++ = (char *)found[i];
+	/* After the list there is room for the string. */
+	mark = (char *)(room + (end - room) + ENVIRONMENT_VARIABLES + 1);
+	letter = restored_begin(mark);
+	for (int i = 0; i < ENVIRONMENT_RESTORED; i++) {
+		if (!found[i] || environment_find(envp, names[i]))
+			continue;
+		*end++ = (char *)found[i];
+		*letter++ = (char)('a' + i);
+	}
+	*letter = 0;
+	*end++ = mark;
 	*end = NULL;
 	return room;
 }
@@ -217,13 +265,39 @@ char *const *environment_without(char *const envp[], char *room[], char *list)
 	return room;
 }
 
-void environment_restore(void)
+unsigned int environment_restore(void)
 {
+	static restored mark;
+	unsigned int added = 0;
+	char *letter;
+
 	if (!environment_kept() || !environment_room(environment_now()))
-		return;
-	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
-		if (found[i] && !environment_find(environment_now(), names[i]))
-			NEXT(putenv)((char *)found[i]);
+		return 0;
+	letter = restored_begin(mark);
+	for (int i = 0; i < ENVIRONMENT_RESTORED; i++) {
+		if (!found[i] || environment_find(environment_now(), names[i]))
+			continue;
+		NEXT(putenv)((char *)found[i]);
+		*letter++ = (char)('a' + i);
+		added |= 1U << i;
+	}
+	*letter = 0;
+	NEXT(putenv)(mark);
+	return added | 1U << ENVIRONMENT_RESTORED;
+}
+
+void environment_unrestore(unsigned int added)
+{
+	char name[sizeof(*names)];
+
+	/* The last first: no variable of the program's moves, which another thread may look at. */
+	for (int i = ENVIRONMENT_VARIABLES - 1; i >= 0; i--) {
+		if (!(added >> i & 1))
+			continue;
+		strcpy(name, names[i]);
+		*strchr(name, '=') = 0;
+		NEXT(unsetenv)(name);
+	}
 }
 
 /* While `hides` is not 0 the environment has `hidden` in the place of `shown`. */

@@ -15,21 +15,23 @@
 #pragma GCC visibility push(hidden)
 
 enum environment_variable {
-	ENVIRONMENT_DAEMON,  /* 0: no daemon; first: prefer its leases to own ones */
-	ENVIRONMENT_EAGER,   /* make windows before reads have earned them; map: mapped ones */
-	ENVIRONMENT_EXPLAIN, /* a descriptor to write to, a comma, the path of a file */
-	ENVIRONMENT_POLICY,  /* rules, or nothing: policy.h.  Always set by `cosy run`. */
-	ENVIRONMENT_RELAX,   /* kinds, with commas between */
-	ENVIRONMENT_SOCKET,  /* the daemon's */
-	ENVIRONMENT_STATS,   /* the descriptor that they are printed to, and a process: stats.h */
+	ENVIRONMENT_DAEMON,   /* 0: no daemon; first: prefer its leases to own ones */
+	ENVIRONMENT_EAGER,    /* make windows before reads have earned them; map: mapped ones */
+	ENVIRONMENT_EXPLAIN,  /* a descriptor to write to, a comma, the path of a file */
+	ENVIRONMENT_POLICY,   /* rules, or nothing: policy.h.  Always set by `cosy run`. */
+	ENVIRONMENT_RELAX,    /* kinds, with commas between */
+	ENVIRONMENT_SOCKET,   /* the daemon's */
+	ENVIRONMENT_STATS,    /* the descriptor that they are printed to, and a process: stats.h */
+	ENVIRONMENT_RESTORED, /* the others had been lost: the program sees none of them */
 	ENVIRONMENT_VARIABLES
 };
 
 /*
  * Reads them when the program starts; `path` is how the program was called.  Need not be called
- * where none of them has a value.
+ * where none of them has a value.  Takes them out of the list if they had been put back: whoever
+ * started the program has taken them out as well.
  */
-void environment_begin(char *const envp[], const char *path);
+void environment_begin(char *envp[], const char *path);
 
 /*
  * Returns its value when the program started, or NULL; always NULL in programs with their owner's
@@ -60,9 +62,13 @@ size_t environment_count(char *const envp[]);
 size_t environment_list_room(char *const envp[]);
 char *const *environment_without(char *const envp[], char *room[], char *list);
 
-/* The process's own, now; and the first for that. */
+/*
+ * The process's own, now; and the first for that, before a call by which libc starts a program.
+ * The third takes out again what the second has put back, and returned.
+ */
 char **environment_now(void);
-void environment_restore(void);
+unsigned int environment_restore(void);
+void environment_unrestore(unsigned int added);
 
 /*
  * Surround a call by which libc starts a program with the process's own environment: the first

@@ -262,11 +262,11 @@ int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t 
 #define SHELL(call)                                                                                \
 	({                                                                                         \
 		bool hidden_ = policy_alone("/bin/sh") && environment_hide();                      \
+		unsigned int added_ = hidden_ ? 0 : environment_restore();                         \
 		__typeof__(call) answer_;                                                          \
                                                                                                    \
-		if (!hidden_)                                                                      \
-			environment_restore();                                                     \
 		answer_ = SHARED(call);                                                            \
+		environment_unrestore(added_);                                                     \
 		if (hidden_)                                                                       \
 			environment_show();                                                        \
 		answer_;                                                                           \

@@ -3,7 +3,8 @@
  * environment_test.c - checks that rules hold when the environment is gone.  Run with a rule that
  * switches files off whose name ends with ".off", and COSY_READ_EAGER=1.
  *
- * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.
+ * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.  Whoever
+ * starts it leaves no variable of `cosy run` in the environment, so it finds none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,6 +114,16 @@ static void programs_without_arguments(char *const kept[])
 	close(fd);
 }
 
+/* Counts the variables of `cosy run`, but for LD_PRELOAD. */
+static int variables(char *const list[])
+{
+	int count = 0;
+
+	for (; *list; list++)
+		count += !strncmp(*list, "COSY", 4);
+	return count;
+}
+
 enum { MANY = 12000 };
 
 /* A thread's stack may have no room for a list of so many variables. */
@@ -167,10 +178,11 @@ static void programs(void)
 	RUNS(AS_RULED, execlp(self, self, "--reads", off, on, NULL));
 	snprintf(command, sizeof(command), "exec '%s' --reads '%s' '%s'", self, off, on);
 	status_is(AS_RULED, "system", system(command));
+	CHECK(variables(environ) == 0);
 	clearenv();
 	putenv(preload);
 	pipe = popen(command, "r");
-	CHECK(pipe);
+	CHECK(pipe && variables(environ) == 0);
 	status_is(AS_RULED, "popen", pclose(pipe));
 	programs_without_arguments(kept);
 	programs_with_many_variables();
@@ -182,8 +194,10 @@ int main(int argc, char **argv, char **envp)
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	CHECK(len > 0);
-	if (reads)
+	if (reads) {
+		CHECK(variables(envp) == 0);
 		return read_both(argv[2], argv[3]);
+	}
 	CHECK(getenv("LD_PRELOAD"));
 	strncat(preload, getenv("LD_PRELOAD"), sizeof(preload) - 20);
 	make_file(off, getenv("TMPDIR"), "off");

@@ -50,6 +50,14 @@ is "death by a signal" "$(status sh -c 'kill -KILL $$')" 137
 is "a process identity" "$(sh -c 'echo $$; exec "$0" run sh -c "echo \$\$"' "$cosy" | uniq | wc -l)" 1
 is "an other preload" "$(LD_PRELOAD=libc.so.6 "$cosy" run sh -c 'echo "${LD_PRELOAD%%:*}"')" libc.so.6
 
+# A program that takes the variables out of an environment does not find them there again.
+is "variables taken out" "$("$cosy" run --relax=trunc -- env -u COSY_READ_RELAX -u COSY_READ_POLICY env |
+	grep -c COSY_READ_'[RP]')" 0
+is "variables taken out twice" "$("$cosy" run --relax=trunc -- env -u COSY_READ_RELAX -u COSY_READ_POLICY \
+	sh -c 'env; sh -c env' | grep -c COSY_READ_'[RP]')" 0
+is "variables left there" "$(COSYD_SOCKET=/none "$cosy" run --relax=trunc -- env -u COSY_READ_POLICY env |
+	grep -c -e ^COSYD_SOCKET= -e ^COSY_READ_RELAX=)" 2
+
 # It says in clear words what it leaves alone, and runs that.
 cp /bin/true "$work/setuid" && chmod u+s "$work/setuid"
 is "a set-user-ID program" "$(status "$work/setuid")" 0
