@@ -212,12 +212,13 @@ int dup3(int fd, int copy, int flags)
 	return dup_to(fd, copy, &flags);
 }
 
-/* A lease shows as O_ASYNC. */
+/* A lease shows as O_ASYNC.  A file that stays plain has none, except one of the program's own. */
 static int flags_without_lease(int fd, int flags)
 {
 	struct file *file = file_of(fd);
+	bool shows = !file || file->async || __atomic_load_n(&file->stays_plain, __ATOMIC_RELAXED);
 
-	return flags >= 0 && file && !file->async ? flags & ~O_ASYNC : flags;
+	return flags >= 0 && !shows ? flags & ~O_ASYNC : flags;
 }
 
 static void flags_changing(int fd, int flags)

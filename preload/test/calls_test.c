@@ -387,6 +387,18 @@ static void a_lease_does_not_show(void)
 	close(fd);
 }
 
+static void a_lease_of_the_programs_own_shows(void)
+{
+	int fd = specialised();
+
+	CHECK(!fcntl(fd, F_SETLEASE, F_RDLCK));
+	CHECK(fcntl(fd, F_GETFL) & O_ASYNC);
+	CHECK(fcntl(fd, F_GETLEASE) == F_RDLCK);
+	CHECK(!fcntl(fd, F_SETLEASE, F_UNLCK));
+	CHECK(!(fcntl(fd, F_GETFL) & O_ASYNC));
+	close(fd);
+}
+
 static void a_refused_lease_leaves_nothing(void)
 {
 	int writer = open(path, O_WRONLY), fd = specialised();
@@ -697,6 +709,7 @@ int main(void)
 	the_end_is_where_it_is();
 	the_kernel_counts_from_the_position();
 	a_lease_does_not_show();
+	a_lease_of_the_programs_own_shows();
 	a_refused_lease_leaves_nothing();
 	a_lease_is_not_the_programs_own();
 	a_confined_child_of_vfork_leaves_windows();
