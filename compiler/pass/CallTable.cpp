@@ -116,7 +116,7 @@ std::string cosy::whyNoWrapper(StringRef Name) {
       It != tables().DeniedNames.end())
     return It->second;
   if (tables().Calls.count(Name))
-    return "libc does more in it than the system call of that name";
+    return "libc does more than the system call of that name";
   return StringSwitch<const char *>(Name)
       .Cases("exec", "execl", "execlp", "execle", "execv", "execvp", "execvpe",
              "fexecve", "posix_spawn", "posix_spawnp",

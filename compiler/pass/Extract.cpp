@@ -220,7 +220,7 @@ bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
                        : nullptr;
   if (!Body) {
     Why.push_back({"a jump between the region and its surroundings that cannot "
-                   "be taken apart",
+                   "be separated",
                    {}});
     BasicBlock &HostEntry = F.getEntryBlock();
     for (AllocaInst *A : Locals)

@@ -290,7 +290,7 @@ static std::string whyEnded(const Instruction &I) {
   return formatv("the region ends before the call of '{0}': {1}",
                  Callee->getName(),
                  Callee->isDeclaration() ? whyNoWrapper(Callee->getName())
-                                         : "it does what no compound can")
+                                         : "a compound cannot do that")
       .str();
 }
 
@@ -365,8 +365,8 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
   NumLeft += Calls.size();
   if (Head != Entry) {
     ++NumMovedStarts;
-    Left.push_back({"the region begins at this loop, to which such calls may "
-                    "come back",
+    Left.push_back({"the region begins at this loop, because it ends before a "
+                    "call inside",
                     Begin->Where});
     Host.insert(R.Start->getParent());
   }

@@ -129,7 +129,7 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
   DiagnosticLocation Where(R.Where);
   const BasicBlock *Place = &R.Host->getEntryBlock();
   std::string Text = saves("entering the kernel", C.Cost.Entry);
-  StringRef Loop = "a round of its loop",
+  StringRef Loop = "an iteration of its loop",
             Recursive = "a call of its recursive function";
   for (int64_t Round : C.Cost.Rounds)
     Text += ", " + saves(std::exchange(Loop, "of another"), Round);
@@ -139,7 +139,7 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
                   loadCost(C.Code.size() / 8));
   if (C.Cost.Loses && !options().Force)
     Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
-           "region runs natively, since it is expected to lose in the kernel "
+           "region runs natively: it is expected to lose in the kernel "
            "(-fcosy-force runs it there): " +
                Text);
   else if (options().Force)
@@ -148,7 +148,7 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
   else
     Report(OptimizationRemark("cosy", "Gain", Where, Place),
            "gain: " + Text +
-               ", so it runs natively until its calls have earned that");
+               "; it runs natively until its calls have saved that much");
 }
 
 void cosy::reportChoices(const Extracted &R, const Compound &C) {

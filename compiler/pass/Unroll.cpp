@@ -107,8 +107,8 @@ struct ChooseLoops : PassInfoMixin<ChooseLoops> {
       addStringMetadataToLoop(L, "llvm.loop.unroll.count", Rounds);
       C.Choices.push_back(
           {true,
-           formatv("loop goes {0} rounds at once, with one test of what they "
-                   "load and store",
+           formatv("loop unrolled {0} times, with one test for its loads and "
+                   "stores",
                    Rounds)
                .str(),
            L->getStartLoc()});

@@ -206,7 +206,7 @@ private:
       if (isNumberedCall(Call->getCalledOperand(), Number) &&
           isExpandedInPlace(Number) && Number != operationNumber("memchr") &&
           After.contains(Call) && After.repeats(Call))
-        return "its strings are looked at in a loop" + at(Call);
+        return "its strings are scanned in a loop" + at(Call);
     }
     return "";
   }
@@ -218,12 +218,12 @@ private:
       auto *Count = dyn_cast<ConstantInt>(Found.Call->getArgOperand(2));
       uint64_t Most = Count ? Count->getZExtValue() : G.Buf.Size;
       if (Most && Most < MinBytes)
-        return "fewer bytes than a view is worth";
+        return "too few bytes for a view to pay";
       Allowed = std::min<uint64_t>(Allowed, Count ? Most / BytesPerAccess
                                                   : MaxAccessesUnknown);
     }
     if (Uses.Accesses.size() > Allowed)
-      return formatv("{0} loads and stores of it, at most {1} are worth it",
+      return formatv("{0} loads and stores of its bytes, more than {1}",
                      Uses.Accesses.size(), Allowed)
           .str();
     return "";
@@ -265,7 +265,7 @@ private:
         std::string Why = addAccess(I, G.Buf, All);
         if (Why.empty() && &F != Own &&
             !(All.Accesses.empty() && All.Copies.empty()))
-          Why = "a function that is not inlined may look at its bytes";
+          Why = "a function that is not inlined may access its bytes";
         if (!Why.empty())
           return makePlain(G, Why + at(&I));
       }
@@ -348,8 +348,8 @@ private:
       std::string Text =
           formatv("{0} without a copy (view_{0})", nameOf(Found));
       if (Accesses)
-        Text += formatv(", {0} load{1} or store{1} by way of the view",
-                        Accesses, Accesses == 1 ? "" : "s");
+        Text += formatv(", {0} load{1} or store{1} through the view", Accesses,
+                        Accesses == 1 ? "" : "s");
       C.Choices.push_back({true, Text, Found.Call->getDebugLoc()});
       renumber(Found,
                operationNumber(Found.AtOffset ? "view_pread" : "view_read"));

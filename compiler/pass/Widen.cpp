@@ -630,7 +630,7 @@ struct WidenLoops : PassInfoMixin<WidenLoops> {
       DebugLoc Where = L->getStartLoc();
       if (!WordLoop(B, R, C, *L, SE, Of).emit())
         continue;
-      C.Choices.push_back({true, "loop takes eight bytes at once", Where});
+      C.Choices.push_back({true, "loop processes 8 bytes at once", Where});
       C.Widened.push_back(Where);
       ++NumWidened;
       return true;

@@ -16,6 +16,6 @@ int f(int fd, int command)
 	COSY_END;
 	return r;
 }
-// CHECK: libc-adds.c:13:7: warning: {{.*}} a call of 'setuid': libc does more in it than the system call of that name
+// CHECK: libc-adds.c:13:7: warning: {{.*}} a call of 'setuid': libc does more than the system call of that name
 // CHECK: libc-adds.c:14:7: warning: {{.*}} a call of 'fcntl' with F_GETOWN or a command that is not a constant
 // CHECK: libc-adds.c:15:7: warning: {{.*}} a call of 'fcntl' with

@@ -27,7 +27,7 @@ static int in_byte(struct in *in)
 }
 
 // Most calls of the function find the byte in the buffer.
-// CHECK: callees.c:[[#@LINE+5]]:2: remark: region runs natively, since it is expected to lose
+// CHECK: callees.c:[[#@LINE+5]]:2: remark: region runs natively: it is expected to lose
 long buffered(struct in *in)
 {
 	long lines = 0;
@@ -45,7 +45,7 @@ static int is_vowel(int c)
 }
 
 // Functions that only compute are no calls: the inner loop is none that goes into the kernel.
-// CHECK: callees.c:[[#@LINE+8]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
+// CHECK: callees.c:[[#@LINE+8]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@computes(
 // IR: %[[LOST:.*]] = mul i64 %cosy.lost{{[^,]*}}, 31
 // IR: add i64 %cosy.left{{[^,]*}}, %[[LOST]]
@@ -70,7 +70,7 @@ __attribute__((noinline)) static unsigned sum_of(const unsigned char *p, long n,
 }
 
 // A loop of a function that is called adds up, too, what it would lose.
-// CHECK: callees.c:[[#@LINE+9]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
+// CHECK: callees.c:[[#@LINE+9]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@sums(
 // IR: %[[LOST:.*]] = mul i64 %cosy.lost{{[^,]*}}, 31
 // IR: add i64 %cosy.left{{[^,]*}}, %[[LOST]]

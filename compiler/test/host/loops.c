@@ -45,5 +45,5 @@ out:
 // CHECK-COUNT-2: call ptr @__cosy_enter(ptr @cosy.region
 // CHECK-NOT: call ptr @__cosy_enter(
 // CHECK-NOT: define {{.*}}main.cosy
-// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions; loading it costs {{[0-9]+}}, so
+// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[0-9]+}} instructions; loading it costs {{[0-9]+}}; it
 // MIDDLE: interp_calls=22

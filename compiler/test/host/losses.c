@@ -116,7 +116,7 @@ OVER_BLOCKS(hash, n * 31 + block[i])
 // CHECK-LABEL: define {{.*}}@main(
 // CHECK: %cosy.lost{{.*}} = {{phi i64|mul|add}}
 // CHECK: call i64 @llvm.smin.i64(i64 %{{.*}}, i64 2147483647)
-// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}} instructions; loading it costs {{[0-9]+}}, so
+// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}} instructions; loading it costs {{[0-9]+}}; it
 int main(void)
 {
 	unsigned char bytes[64] = {0};

@@ -70,7 +70,7 @@ static __attribute__((noinline)) int odd(struct folder *above, int depth)
 	return depth ? even(above, depth - 1) : 0;
 }
 
-// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop {{.*}}, a call of its recursive function {{(saves|costs) [0-9]+}}{{.*}} instructions; loading it costs {{[0-9]+}}, so
+// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop {{.*}}, a call of its recursive function {{(saves|costs) [0-9]+}}{{.*}} instructions; loading it costs {{[0-9]+}}; it
 int main(void)
 {
 	struct folder root = {6, "...................."};

@@ -15,7 +15,7 @@ long both(int fd, long count)
 	long bytes = 0, lines = 0;
 	char c;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}}
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while (bytes < count && read(fd, &c, 1) == 1) {
 		lines += c == '\n';
@@ -30,7 +30,7 @@ long numbers(long count)
 {
 	long made = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}}
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	for (long i = 0; i < count; i++)
 		made += syscall(SYS_getppid) > 0;
@@ -43,7 +43,7 @@ long folder(int dir, char *names)
 {
 	long sum = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}}, of another saves {{[1-9][0-9]*}}
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}, of another saves {{[1-9][0-9]*}}
 	COSY_START;
 	for (;;) {
 		ssize_t len = sum < 0 ? -1 : getdents64(dir, names, 4096);
@@ -71,7 +71,7 @@ long lines(int fd, const char *bytes, long count)
 {
 	long from = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively, since it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
 	COSY_START;
 	for (long i = 0; i < count; i++)
 		if (bytes[i] == '\n') {
@@ -89,7 +89,7 @@ long filled(int fd, char *buffer, char last)
 	long sum = 0, at = 0, len = 0;
 	char c;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively, since it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
 	COSY_START;
 	do {
 		if (at == len) {
@@ -112,7 +112,7 @@ long block(int fd, int to)
 	long sum = 0;
 	ssize_t got;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}}
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while (lseek(fd, 0, SEEK_CUR) >= 0 && (got = read(fd, bytes, sizeof(bytes))) > 0) {
 		for (ssize_t i = 0; i < got; i++)
@@ -130,7 +130,7 @@ long record(int fd, int to)
 	long words[8], sum = 0;
 	ssize_t got;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}}
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while ((got = read(fd, words, sizeof(words))) > 0) {
 		for (size_t i = 0; i < got / sizeof(words[0]); i++)

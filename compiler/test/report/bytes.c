@@ -40,4 +40,4 @@ long handed_on(int in, int out)
 	COSY_END;
 	return n;
 }
-// CHECK: bytes.c:[[#@LINE-5]]:9: remark: read copies: fewer bytes than a view is worth
+// CHECK: bytes.c:[[#@LINE-5]]:9: remark: read copies: too few bytes for a view to pay

@@ -33,7 +33,7 @@ int left(const char *name, int turns)
 	return 0;
 }
 // CHECK-DAG: left.c:24:4: remark: the region ends before the call of 'perror': libc's streams are in user space [-Rpass=cosy]
-// CHECK-DAG: left.c:28:4: remark: the region ends before the call of 'die': it does what no compound can [-Rpass=cosy]
+// CHECK-DAG: left.c:28:4: remark: the region ends before the call of 'die': a compound cannot do that [-Rpass=cosy]
 // CHECK-DAG: left.c:31:2: remark: the region ends before the call of 'printf': libc's streams are in user space [-Rpass=cosy]
 // CHECK-DAG: left.c:19:2: remark: region compiled:
 
@@ -54,7 +54,7 @@ void again(const char *name, int turns)
 	COSY_END;
 }
 // CHECK-DAG: left.c:49:4: remark: the region ends before the call of 'perror': libc's streams are in user space [-Rpass=cosy]
-// CHECK-DAG: left.c:45:2: remark: the region begins at this loop, to which such calls may come back [-Rpass=cosy]
+// CHECK-DAG: left.c:45:2: remark: the region begins at this loop, because it ends before a call inside [-Rpass=cosy]
 // CHECK-DAG: left.c:42:2: remark: region compiled:
 
 void kept(const char *name, int turns)

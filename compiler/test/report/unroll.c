@@ -1,4 +1,4 @@
-// -Rcosy tells of loops that go several rounds at once, and of those that take eight bytes.
+// -Rcosy reports loops that are unrolled, and loops that process 8 bytes at once.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O0 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
@@ -17,7 +17,7 @@ long hash(int fd)
 	COSY_END;
 	return n;
 }
-// CHECK: unroll.c:[[#@LINE-5]]:3: remark: loop goes 8 rounds at once, with one test of what they load and store [
+// CHECK: unroll.c:[[#@LINE-5]]:3: remark: loop unrolled 8 times, with one test for its loads and stores [
 
 long lines(int fd)
 {
@@ -32,10 +32,10 @@ long lines(int fd)
 	COSY_END;
 	return n;
 }
-// CHECK: unroll.c:[[#@LINE-5]]:3: remark: loop takes eight bytes at once [
-// CHECK: unroll.c:[[#@LINE-6]]:3: remark: loop goes 4 rounds at once
+// CHECK: unroll.c:[[#@LINE-5]]:3: remark: loop processes 8 bytes at once [
+// CHECK: unroll.c:[[#@LINE-6]]:3: remark: loop unrolled 4 times
 
-// CHECK-NOT: rounds at once
+// CHECK-NOT: unrolled
 long pages(int fd)
 {
 	long n = 0;

@@ -82,7 +82,7 @@ long few(int in, int out)
 	char buf[100];
 	COPY(buf, sizeof(buf));
 }
-// CHECK: views-refused.c:[[#@LINE-2]]:2: remark: read copies: fewer bytes than a view is worth
+// CHECK: views-refused.c:[[#@LINE-2]]:2: remark: read copies: too few bytes for a view to pay
 
 long summed(int in)
 {
@@ -157,7 +157,7 @@ long by_name(int in, char *buf, char *same)
 	COSY_END;
 	return sum;
 }
-// CHECK: views-refused.c:[[#@LINE-5]]:9: remark: read without a copy (view_read), 1 load or store by way of the view
+// CHECK: views-refused.c:[[#@LINE-5]]:9: remark: read without a copy (view_read), 1 load or store through the view
 
 long by_name_in_a_loop(int in, char *buf, char *same)
 {
@@ -185,7 +185,7 @@ long words(int in)
 	COSY_END;
 	return sum;
 }
-// CHECK: views-refused.c:[[#@LINE-6]]:9: remark: read copies: its strings are looked at in a loop (line [[#@LINE-4]])
+// CHECK: views-refused.c:[[#@LINE-6]]:9: remark: read copies: its strings are scanned in a loop (line [[#@LINE-4]])
 
 long string(int in)
 {

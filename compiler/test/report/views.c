@@ -55,7 +55,7 @@ long looked_at_here_and_there(int in)
 	cosy_free(buf);
 	return total;
 }
-// CHECK: views.c:[[#@LINE-8]]:9: remark: read without a copy (view_read), 3 loads or stores by way of the view [
+// CHECK: views.c:[[#@LINE-8]]:9: remark: read without a copy (view_read), 3 loads or stores through the view [
 
 long scanned(int in)
 {

@@ -58,4 +58,4 @@ int walk(int root)
 	COSY_END;
 	return ret;
 }
-// CHECK: gain: entering the kernel {{.*}}, a round of its loop saves {{[0-9]+}}, of another saves
+// CHECK: gain: entering the kernel {{.*}}, an iteration of its loop saves {{[0-9]+}}, of another saves
