@@ -42,7 +42,7 @@ static void read_on(int fd, int from, int to)
  * once with COSY_READ_EAGER.  Otherwise that has to be earned; and the first that earn it come too
  * early, until the thread that returns leases has begun.
  */
-static int specialised(void)
+static inline int specialised(void)
 {
 	int fd = -1;
 
