@@ -40,7 +40,7 @@ const char *cosy_native_reason(struct cosy *cosy)
 	if (libcosy_context_open() && libcosy_context_fd() >= 0)
 		return NULL;
 	if (libcosy_settings.mode == COSY_MODE_NATIVE || libcosy_settings.mode == COSY_MODE_INTERP)
-		reason = "COSY_MODE says so";
+		reason = "COSY_MODE is native or interp";
 	else
 		reason = libcosy_context_reason();
 	snprintf(cosy->reason, sizeof(cosy->reason), "%s", reason);

@@ -21,18 +21,18 @@ static const struct {
 	const char *more; /* of --help */
 } commands[] = {
 	{"doctor", command_doctor, "",
-	 "say whether compounds run in this kernel, and if not, what to do", false,
-	 "Checks from the environment to a compound that is loaded and run.  Exit status: 0, or 1 "
-	 "if\nsomething keeps compounds out of the kernel.\n"},
+	 "check whether compounds run in this kernel, and if not, what to do", false,
+	 "Checks each step from the environment to a compound that is loaded and run.  Exit "
+	 "status: 1 if\na check fails, else 0.\n"},
 	{"dis", command_dis, "FILE...",
 	 "show the compounds in object files, executables and containers", false,
-	 "FILE is what cosycc made.  An instruction with > is jumped to; at one with * the "
-	 "compound "
-	 "can go\non after it has left the kernel.  Lines with ; are the source.\n"},
+	 "FILE is an object, executable or library by cosycc.  > marks the target of a jump, * an "
+	 "instruction\nat which the compound can continue after it has left the kernel.  Lines "
+	 "with ; are the source.\n"},
 	{"run", command_run, "PROGRAM...",
 	 "run an unmodified program with its small file reads served from user space", true, ""},
 	{"profile", command_profile, "PROGRAM...",
-	 "say where a program's system calls go, and what would make them cheaper", true, ""},
+	 "record a program's system calls, and find ways to make them cheaper", true, ""},
 	{"help", help, "[COMMAND]", "show this, or how to call COMMAND", true, ""},
 };
 
@@ -45,7 +45,7 @@ static void usage(FILE *to)
 		snprintf(line, sizeof(line), "%s %s", commands[i].name, commands[i].arguments);
 		fprintf(to, "  cosy %-18s %s\n", line, commands[i].what);
 	}
-	fprintf(to, "\nEach takes --help; `cosy --version` tells the version.  See cosy(1).\n");
+	fprintf(to, "\nEach takes --help; `cosy --version` prints the version.  See cosy(1).\n");
 }
 
 int command_misused(const char *command, const char *format, ...)

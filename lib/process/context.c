@@ -253,7 +253,7 @@ static void buffer_make(int fd)
 		return;
 	}
 	if (libcosy_settings.buffer_len && libcosy_settings.debug)
-		libcosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
+		libcosy_say("no shared buffer: RLIMIT_MEMLOCK is too low, or memory is short");
 }
 
 /* --- The front -------------------------------------------------------------------- */

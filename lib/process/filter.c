@@ -92,7 +92,7 @@ static const char *allowed_lacks(const struct allowed *allowed, unsigned int use
 	if (!__libc_single_threaded)
 		uses |= LIBCOSY_FILTER_THREADS;
 	if (allowed->bytes <= 0)
-		return "the module does not tell what seccomp filters let through";
+		return "the module does not report which calls seccomp filters let through";
 	for (unsigned int i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if ((!needed[i].use || needed[i].use & uses) && !(prepared.lacked >> i & 1) &&
 		    !allowed_has(allowed, needed[i].number))

@@ -56,7 +56,7 @@ static enum libcosy_mode parse_mode(const char *text)
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(text, names[i]))
 			return i;
-	libcosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
+	libcosy_say("COSY_MODE=%s is not auto, native, interp or kernel: using auto", text);
 	return COSY_MODE_AUTO;
 }
 
@@ -72,7 +72,7 @@ static int parse_tier(const char *text)
 	count = strtoul(text, &end, 10);
 	if (!*end && count <= INT_MAX)
 		return count;
-	libcosy_say("COSY_TIER=%s is none of auto, always, a number: using auto", text);
+	libcosy_say("COSY_TIER=%s is not auto, always or a number: using auto", text);
 	return COSY_TIER_AUTO;
 }
 

@@ -55,16 +55,16 @@ static void balance_give_up(struct cosy_loaded *loaded)
 	if (!libcosy_settings.debug)
 		return;
 	if (filtered)
-		libcosy_say("%s stays native from here: seccomp filters wanted to see %llu of its "
+		libcosy_say("%s stays native from here: seccomp filters inspected %llu of its "
 			    "calls, %llu were made in the kernel",
 			    libcosy_program_name(loaded), filtered, calls);
 	else
 		libcosy_say(
 			"%s stays native from here: its %llu calls saved less than entering the "
-			"kernel costs, since %s, and it makes few at a time",
+			"kernel costs, because %s, and it makes few per entry",
 			libcosy_program_name(loaded), calls,
-			loaded->again ? "it is left for calls that no compound can hold"
-				      : "no specialised version could make them");
+			loaded->again ? "it leaves for calls that no compound can hold"
+				      : "none of them was specialised");
 }
 
 /* Returns what a RUN saved under filters; `filtered`: one of them wanted to see a call. */

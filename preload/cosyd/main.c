@@ -48,13 +48,13 @@ static void usage(void)
 	       "Take read leases for `cosy run` on files that its users may read but do not "
 	       "own.\n"
 	       "\n"
-	       "  --socket PATH          listen at PATH, not at the socket that systemd passes\n"
+	       "  --socket PATH          listen at PATH instead of the socket that systemd passes\n"
 	       "                         or " COSYD_SOCKET "\n"
-	       "  --user-connections N   let one user have N connections (128)\n"
-	       "  --user-files N         let one user have N files leased at a time (1024)\n"
-	       "  --hold-off MS          after a write, leave a file without lease for MS (100)\n"
+	       "  --user-connections N   limit each user to N connections (128)\n"
+	       "  --user-files N         limit each user to N leased files at a time (1024)\n"
+	       "  --hold-off MS          after a write, grant no lease on the file for MS (100)\n"
 	       "  --deadline MS          end cosyd if it is stopped for MS with leases (10000)\n"
-	       "  --verbose              say what is leased and returned, and who is refused\n"
+	       "  --verbose              report leases granted and returned, and clients refused\n"
 	       "  --help                 print this\n"
 	       "  --version              print the version\n"
 	       "\n"
@@ -166,7 +166,7 @@ static void socket_remove_stale(const struct sockaddr_un *address)
 
 	/* What is no socket refuses a connection as well. */
 	if (!lstat(address->sun_path, &st) && !S_ISSOCK(st.st_mode)) {
-		log_line("%s: it is no socket", address->sun_path);
+		log_line("%s: not a socket", address->sun_path);
 		exit(EXIT_FAILURE);
 	}
 	if (probe < 0 || !connect(probe, (const struct sockaddr *)address, sizeof(*address)) ||

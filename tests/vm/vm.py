@@ -7,9 +7,9 @@
     vm.py build --kernel 6.1	only cosy.ko; prints where it is
     vm.py fetch --kernel 6.1	only the kernel; prints where its packages are unpacked
 
-run's exit status is the command's, or 124: it hung; 125: the kernel panicked or
-its log has a line that means harm, which is shown; 126: the machine could not be
-brought up.  Nothing but packages of the host's own mirrors is fetched.
+run's exit status is the command's, or 124: it hung; 125: the kernel panicked, or its
+log reports harm (the line is shown); 126: the machine could not be started.
+Only packages of the host's own mirrors are fetched.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
             "--kernel",
             default="6.12",
             metavar="SERIES",
-            help="newest Debian cloud kernel of it; 6.12-kasan, 6.12-kcsan: built",
+            help="the newest Debian cloud kernel of this series; 6.12-kasan and 6.12-kcsan are built",
         )
         if verb == "fetch":
             continue
@@ -53,34 +53,42 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--check", action="store_true", help="compile again, under sparse and W=1")
             continue
         sub.add_argument("--user", default="root", choices=("root", "nobody"))
-        sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")
-        sub.add_argument("--slow", action="store_true", help="512 ns an instruction: the clock ticks in calls")
+        sub.add_argument("--icount", action="store_true", help="the clock counts instructions, 1 ns each")
+        sub.add_argument(
+            "--slow", action="store_true", help="the clock advances 512 ns per instruction, so it ticks inside calls"
+        )
         sub.add_argument("--cpu", default="", metavar="MODEL", help="QEMU's name of the processor")
         sub.add_argument("--smp", type=int, default=1, metavar="N")
-        sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
-        sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
+        sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides the files put in")
+        sub.add_argument("--disk", type=Path, metavar="DIR", help="mount a copy of this folder as /mnt")
         sub.add_argument("--disk-type", default="ext4", choices=disk.TYPES)
-        sub.add_argument("--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="bytes; of ext4")
+        sub.add_argument(
+            "--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="block size of ext4 in bytes"
+        )
         sub.add_argument(
             "--drive", type=Path, action="append", default=[], metavar="FILE", help="a further disk, as it is"
         )
-        sub.add_argument("--load", action="append", default=[], metavar="MODULE", help="a module of the kernel's own")
+        sub.add_argument(
+            "--load", action="append", default=[], metavar="MODULE", help="load one of the kernel's own modules"
+        )
         sub.add_argument(
             "--append", action="append", default=[], metavar="STR", help="kernel parameters; cosy.NAME=VALUE"
         )
         sub.add_argument(
-            "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
+            "--put", type=Path, action="append", default=[], metavar="PATH", help="copy into /t, with its libraries"
         )
         sub.add_argument(
-            "--module", type=Path, action="append", default=[], metavar="DIR", help="a further module, built into /t"
+            "--module", type=Path, action="append", default=[], metavar="DIR", help="build another module into /t"
         )
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
-        sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="further ones for QEMU")
-        sub.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for all of it; 0 = none")
+        sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="pass these to QEMU")
+        sub.add_argument(
+            "--timeout", type=float, default=300, metavar="SECONDS", help="limit for the whole run; 0 = none"
+        )
         sub.add_argument("--boot", action="store_true", help="do not restore a snapshot of a machine that is ready")
         sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
         sub.add_argument("--keep", action="store_true", help="do not unload cosy.ko at the end")
-        sub.add_argument("--log", type=Path, metavar="FILE", help="keep the kernel's log there")
+        sub.add_argument("--log", type=Path, metavar="FILE", help="write the kernel's log there")
         sub.add_argument("command", nargs="*" if verb == "shell" else "+", metavar="COMMAND")
     return parser
 

@@ -122,7 +122,7 @@ socket)
 	echo precious >"$work/notes" && ln -s "$work/notes" "$work/link"
 	for path in "$work/notes" "$work/link" ""; do
 		timeout -s KILL 60 "$cosyd" --socket "$path" 2>"$work/err" && failed=1
-		grep -q "$path: it is no socket\|takes a path" "$work/err" || {
+		grep -q "$path: not a socket\|takes a path" "$work/err" || {
 			echo "FAIL: --socket '$path' does not say what is wrong"
 			cat "$work/err"
 			failed=1
