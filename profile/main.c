@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fts.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tools/option.h"
 #include "../tools/standard.h"
 #include "advise/advise.h"
 #include "advise/code.h"
@@ -214,9 +214,9 @@ static int load_finish(struct profile_options *options, bool interrupted)
 		server_end();
 	if (!status || (status < 0 && interrupted))
 		return STATUS_FINE;
-	fprintf(stderr, "cosy profile: %s: %s\n",
-		status > 0 ? "the load failed" : "the program has ended before the load",
-		options->load.command);
+	say("cosy profile: %s: %s",
+	    status > 0 ? "the load failed" : "the program has ended before the load",
+	    options->load.command);
 	return STATUS_BAD;
 }
 
@@ -237,20 +237,20 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	int error, load;
 
 	if (options->program && (error = program_find(options->program[0]))) {
-		fprintf(stderr, "cosy profile: %s: %s\n", options->program[0], strerror(-error));
+		say("cosy profile: %s: %s", options->program[0], strerror(-error));
 		return error == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTED;
 	}
 	if (options->write) {
 		recording->file = fopen(options->write, "we");
 		if (!recording->file) {
-			fprintf(stderr, "cosy profile: %s: %s\n", options->write, strerror(errno));
+			say("cosy profile: %s: %s", options->write, strerror(errno));
 			return STATUS_USAGE;
 		}
 	}
 	if (options->load.command && options->program)
 		server_adopt();
 	if (!recording_prepare()) {
-		fprintf(stderr, "cosy profile: no timer can be had: %s\n", strerror(errno));
+		say("cosy profile: no timer can be had: %s", strerror(errno));
 		return STATUS_BAD;
 	}
 	result = record_by(&what, recording, &sink);
@@ -259,14 +259,14 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
-		fprintf(stderr, "cosy profile: %s: %s\n",
-			result.error == -ESRCH ? "nothing is recorded" : result.reason,
-			strerror(-result.error));
+		say("cosy profile: %s: %s",
+		    result.error == -ESRCH ? "nothing is recorded" : result.reason,
+		    strerror(-result.error));
 		return STATUS_BAD;
 	}
 	if (recording->failed) {
-		fprintf(stderr, "cosy profile: %s cannot be written, or there is no memory\n",
-			options->write ? options->write : "the recording");
+		say("cosy profile: %s cannot be written, or there is no memory",
+		    options->write ? options->write : "the recording");
 		return STATUS_BAD;
 	}
 	/* The child has said why. */
@@ -284,7 +284,7 @@ static int profile_read(const char *path, struct recording *recording)
 	int got;
 
 	if (!file) {
-		fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(errno));
+		say("cosy profile: %s: %s", path, strerror(errno));
 		return STATUS_USAGE;
 	}
 	got = event_file_header(file, recording->header, &why);
@@ -294,7 +294,7 @@ static int profile_read(const char *path, struct recording *recording)
 		fold_take(recording->fold, event);
 	fclose(file);
 	if (got < 0)
-		fprintf(stderr, "cosy profile: %s: %s\n", path, why);
+		say("cosy profile: %s: %s", path, why);
 	return got < 0 ? STATUS_BAD : STATUS_FINE;
 }
 
@@ -314,7 +314,7 @@ static int profile_verify(const struct profile_options *options, struct advice *
 	if (!why)
 		why = verify(advice, &plan, &advice->verified);
 	if (why) {
-		fprintf(stderr, "cosy profile: --verify: %s\n", why);
+		say("cosy profile: --verify: %s", why);
 		return STATUS_BAD;
 	}
 	fprintf(to,
@@ -341,7 +341,7 @@ static bool show_file(const char *path,
 		print(to, advice, places);
 	if (to && (to == stdout ? !fflush(to) : !fclose(to)))
 		return true;
-	fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(errno));
+	say("cosy profile: %s: %s", path, strerror(errno));
 	return false;
 }
 
@@ -446,14 +446,13 @@ static bool options_cgroup(const char *path, struct profile_options *options)
 	if (groups)
 		fts_close(groups);
 	if (error) {
-		fprintf(stderr, "cosy profile: %s/cgroup.procs: %s\n", path, strerror(error));
+		say("cosy profile: %s/cgroup.procs: %s", path, strerror(error));
 		return false;
 	}
 	if (left_out)
-		fprintf(stderr, "cosy profile: %s: %u of its processes are not recorded\n", path,
-			left_out);
+		say("cosy profile: %s: %u of its processes are not recorded", path, left_out);
 	if (!options->n_pids)
-		fprintf(stderr, "cosy profile: %s: there is no process in it\n", path);
+		say("cosy profile: %s: there is no process in it", path);
 	return options->n_pids;
 }
 
@@ -480,9 +479,8 @@ __attribute__((format(printf, 1, 2))) static bool options_misused(const char *fo
 
 	fputs("cosy profile: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	say_list(stderr, format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	return false;
 }
 
@@ -587,13 +585,15 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
-	static char name[] = "cosy profile"; /* getopt's messages begin with it */
 	int option;
 
-	argv[0] = name;
-	while ((option = getopt_long(argc, argv, "+hp:d:o:", names, NULL)) != -1)
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:hp:d:o:", names, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			option_say_wrong("cosy profile", argv, option);
 		if (!options_take(option, options))
 			return false;
+	}
 	if (optind < argc)
 		options->program = argv + optind;
 	if (options->marked && !options->rounds)

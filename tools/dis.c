@@ -13,6 +13,7 @@
 #include "command.h"
 #include "contents.h"
 #include "elf.h"
+#include "say.h"
 #include "source.h"
 
 #define SECTION	 "cosy_compounds"
@@ -21,7 +22,7 @@
 static void complain(const char *path, const char *reason)
 {
 	fflush(stdout);
-	fprintf(stderr, "cosy dis: %s: %s\n", path, reason);
+	say("cosy dis: %s: %s", path, reason);
 }
 
 /* --- One compound ------------------------------------------------------------------------ */

@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../preload/file/watchdog.h"
 #include "command.h"
+#include "say.h"
 #include "standard.h"
 
 static int help(int argc, char **argv);
@@ -50,13 +52,16 @@ static void usage(FILE *to)
 
 int command_misused(const char *command, const char *format, ...)
 {
+	const char *space = *command ? " " : "";
+	char *what = NULL;
 	va_list args;
 
-	fprintf(stderr, "cosy%s%s: ", *command ? " " : "", command);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&what, format, args) >= 0)
+		say("cosy%s%s: %s", space, command, what);
 	va_end(args);
-	fprintf(stderr, "\nTry `cosy%s%s --help`.\n", *command ? " " : "", command);
+	free(what);
+	say("Try `cosy%s%s --help`.", space, command);
 	return EXIT_USAGE;
 }
 

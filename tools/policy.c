@@ -11,6 +11,7 @@
 
 #include "../preload/file/policy.h"
 #include "policy.h"
+#include "say.h"
 
 /* One environment variable can take 128 KiB; the rules leave room. */
 #define MAX_TEXT 65536
@@ -27,14 +28,15 @@ struct parser {
 
 static bool wrong(const struct parser *parser, const char *at, const char *reason, ...)
 {
+	char *why = NULL;
 	va_list args;
 
-	fprintf(stderr, "cosy run: %s:%u:%zu: ", parser->path, parser->line,
-		(size_t)(at - parser->begin) + 1);
 	va_start(args, reason);
-	vfprintf(stderr, reason, args);
+	if (vasprintf(&why, reason, args) >= 0)
+		say("cosy run: %s:%u:%zu: %s", parser->path, parser->line,
+		    (size_t)(at - parser->begin) + 1, why);
 	va_end(args);
-	fputc('\n', stderr);
+	free(why);
 	return false;
 }
 
@@ -182,8 +184,7 @@ bool policy_add_memory(const char *text, struct policy_text *rules)
 	const char *reason = read_size(text, strlen(text), &value, &at);
 
 	if (reason) {
-		fprintf(stderr, "cosy run: --memory=%s: at character %zu: %s\n", text, at + 1,
-			reason);
+		say("cosy run: --memory=%s: at character %zu: %s", text, at + 1, reason);
 		return false;
 	}
 	if (!emit(&parser, 'o', parser.path, strlen(parser.path)) ||
@@ -363,7 +364,7 @@ bool policy_read(const char *path, bool optional, struct policy_text *rules)
 	if (!file && optional && (errno == ENOENT || errno == ENOTDIR))
 		return true;
 	if (!file) {
-		fprintf(stderr, "cosy run: %s: %s\n", path, strerror(errno));
+		say("cosy run: %s: %s", path, strerror(errno));
 		return false;
 	}
 	while (fine && (len = getline(&text, &room, file)) > 0) {
@@ -377,7 +378,7 @@ bool policy_read(const char *path, bool optional, struct policy_text *rules)
 			fine = line(&parser);
 	}
 	if (fine && ferror(file)) {
-		fprintf(stderr, "cosy run: %s: %s\n", path, strerror(errno));
+		say("cosy run: %s: %s", path, strerror(errno));
 		fine = false;
 	}
 	free(text);

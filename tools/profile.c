@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "say.h"
 
 #define PROGRAM "cosy-profile"
 
@@ -35,6 +36,6 @@ int command_profile(int argc, char **argv)
 		}
 	}
 	execv(COSY_FULL_LIBEXECDIR "/cosy/" PROGRAM, argv);
-	fprintf(stderr, "cosy profile: " PROGRAM ": %s\n", strerror(errno));
+	say("cosy profile: " PROGRAM ": %s", strerror(errno));
 	return EXIT_BAD;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contents.h"
+#include "../core/printable.h"
 #include "source.h"
 
 #define MAX_SOURCE (64u << 20)
@@ -91,9 +92,24 @@ const char *cosy_source_line(struct cosy_source *source, const char *path, unsig
 
 void cosy_print_clean(const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = text[i];
+	char *line = strndup(text, len), *end = line;
 
-		putchar((c < ' ' && c != '\t') || c == 0x7f ? '?' : c);
+	while (end && *end) {
+		char *from = end;
+
+		/* A tab stays, and ends what is cleaned at once. */
+		end += strcspn(from, "\t");
+		if (end == from) {
+			end++;
+			putchar('\t');
+			continue;
+		}
+		from = strndup(from, end - from);
+		if (from) {
+			printable_clean(from);
+			fputs(from, stdout);
+		}
+		free(from);
 	}
+	free(line);
 }

@@ -12,6 +12,7 @@
 
 #include <linux/cosy.h>
 
+#include "../../core/printable.h"
 #include "process/settings.h"
 #include "process/start.h"
 #include "process/stats.h"
@@ -35,7 +36,10 @@ __attribute__((cold)) void libcosy_say(const char *format, ...)
 	n += vsnprintf(line + n, sizeof(line) - n, format, args);
 	va_end(args);
 	if (n > (int)sizeof(line) - 2)
-		n = sizeof(line) - 2;
+		line[sizeof(line) - 2] = 0;
+	/* Names of functions and regions are the program's, and values are the environment's. */
+	printable_clean(line);
+	n = strlen(line);
 	line[n++] = '\n';
 	cosy_syscall3(SYS_write, 2, (unsigned long)line, n);
 	errno = saved;

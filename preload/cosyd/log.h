@@ -3,9 +3,9 @@
 #ifndef COSYD_LOG_H
 #define COSYD_LOG_H
 
-#include <stdio.h>
+#include "../../tools/say.h"
 
 /* Writes a line by one call, so that lines of both processes and of threads stay whole. */
-#define log_line(format, ...) dprintf(2, "cosyd: " format "\n" __VA_OPT__(, ) __VA_ARGS__)
+#define log_line(format, ...) say("cosyd: " format __VA_OPT__(, ) __VA_ARGS__)
 
 #endif /* COSYD_LOG_H */

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../../tools/option.h"
 #include "../../tools/standard.h"
 #include "front.h"
 #include "keeper.h"
@@ -75,8 +75,7 @@ static unsigned int option_number(const char *option, const char *text, bool zer
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || value > 1000000 || (!value && !zero)) {
-		fprintf(stderr, "cosyd: --%s %s: give a number from %d to 1000000\n", option, text,
-			!zero);
+		log_line("--%s %s: give a number from %d to 1000000", option, text, !zero);
 		usage_wrong();
 	}
 	return value;
@@ -84,7 +83,7 @@ static unsigned int option_number(const char *option, const char *text, bool zer
 
 static struct options cosyd_options(int argc, char **argv)
 {
-	enum { SOCKET, CONNECTIONS, USER_FILES, HOLD_OFF, DEADLINE, VERBOSE, HELP, VERSION };
+	enum { SOCKET = 256, CONNECTIONS, USER_FILES, HOLD_OFF, DEADLINE, VERBOSE, HELP, VERSION };
 	static const struct option names[] = {
 		{"socket", required_argument, NULL, SOCKET},
 		{"user-connections", required_argument, NULL, CONNECTIONS},
@@ -100,11 +99,10 @@ static struct options cosyd_options(int argc, char **argv)
 		.keeper = {.hold_off = 100, .deadline = 10000},
 		.front.limits = {.connections = 128, .files = 1024},
 	};
-	static char name[] = "cosyd"; /* getopt's messages begin with it */
 	int option;
 
-	argv[0] = name;
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
 		switch (option) {
 		case SOCKET:
 			ret.socket = optarg;
@@ -132,11 +130,12 @@ static struct options cosyd_options(int argc, char **argv)
 			printf("cosyd %s\n", COSY_PROJECT_VERSION);
 			exit(EXIT_SUCCESS);
 		default:
+			option_say_wrong("cosyd", argv, option);
 			usage_wrong();
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "cosyd: unexpected argument: %s\n", argv[optind]);
+		log_line("unexpected argument: %s", argv[optind]);
 		usage_wrong();
 	}
 	return ret;

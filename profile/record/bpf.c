@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tools/say.h"
 #include "../tools/path.h"
 #include "record/bpf/observation.h"
 #include "record/child.h"
@@ -398,10 +399,9 @@ static void take_dropped(struct watcher *watcher, const struct observation *told
 	if (!*at)
 		return;
 	tell_exit(watcher, told, (*at)->tid, true);
-	fprintf(stderr,
-		"cosy profile: process %u has run a program with other privileges, and is not "
-		"recorded further\n",
-		told->pid);
+	say("cosy profile: process %u has run a program with other privileges, and is not "
+	    "recorded further",
+	    told->pid);
 	thread_destroy(watcher, at);
 	at = thread_place(watcher, told->tid);
 	if (*at)

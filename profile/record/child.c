@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../tools/say.h"
 #include "record/child.h"
 #include "record/signals.h"
 
@@ -83,7 +84,7 @@ void program_run(void *arguments)
 
 	signals_restore();
 	execvp(program[0], program);
-	fprintf(stderr, "cosy profile: %s: %s\n", program[0], strerror(errno));
+	say("cosy profile: %s: %s", program[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 

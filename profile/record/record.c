@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tools/say.h"
 #include "record/event.h"
 #include "record/record.h"
 #include "record/tell.h"
@@ -37,12 +38,12 @@ int record_attach(const struct record_options *options, int (*attach)(void *cont
 		int error = attach(context, options->pids[i]);
 
 		if (error == -ESRCH)
-			fprintf(stderr, "cosy profile: process %d has ended, and is not recorded\n",
-				(int)options->pids[i]);
+			say("cosy profile: process %d has ended, and is not recorded",
+			    (int)options->pids[i]);
 		else if (error) {
-			fprintf(stderr, "cosy profile: process %d: %s%s\n", (int)options->pids[i],
-				strerror(-error),
-				error == -EPERM ? ": no debugger may have it either" : "");
+			say("cosy profile: process %d: %s%s", (int)options->pids[i],
+			    strerror(-error),
+			    error == -EPERM ? ": no debugger may have it either" : "");
 			return error;
 		} else {
 			attached++;

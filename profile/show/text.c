@@ -4,42 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../core/printable.h"
 #include "fold/programs.h"
 #include "show/show.h"
-
-/* Returns the character at `text` and its bytes in *len; 0xfffd where it is no UTF-8. */
-static unsigned int character(const unsigned char *text, unsigned int *len)
-{
-	static const unsigned int least[] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned int c = *text, n = c < 0x80	   ? 1
-				    : c >> 5 == 6  ? 2
-				    : c >> 4 == 14 ? 3
-				    : c >> 3 == 30 ? 4
-						   : 0;
-
-	*len = 1;
-	if (n < 2)
-		return n ? c : 0xfffd;
-	c &= 0xff >> (n + 1);
-	for (unsigned int i = 1; i < n; i++) {
-		if (text[i] >> 6 != 2)
-			return 0xfffd;
-		c = c << 6 | (text[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0xfffd;
-	*len = n;
-	return c;
-}
-
-/* Tells whether c moves the cursor, colours, turns the writing round, or takes no room. */
-static bool controls(unsigned int c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
-	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb) ||
-	       c >= 0xe0000;
-}
 
 static void show_escaped(FILE *to, unsigned int c, enum show_escape escape)
 {
@@ -60,7 +27,7 @@ static bool text_longer(const unsigned char *at, unsigned int characters)
 	unsigned int len;
 
 	for (; *at && characters; characters--) {
-		character(at, &len);
+		printable_character(at, &len);
 		at += len;
 	}
 	return *at;
@@ -72,7 +39,7 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 	unsigned int len;
 
 	for (unsigned int n = 0; *at; at += len, n++) {
-		unsigned int c = character(at, &len);
+		unsigned int c = printable_character(at, &len);
 
 		if (width && n + 2 >= width && text_longer(at, width - n)) {
 			fputs("..", to);
@@ -80,7 +47,7 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 		}
 		if (c == 0xfffd) {
 			fputs(escape == SHOW_TERMINAL ? "?" : "\xef\xbf\xbd", to);
-		} else if (controls(c)) {
+		} else if (printable_controls(c)) {
 			/* Controls are as bad in a page as on a terminal. */
 			if (escape == SHOW_HTML)
 				fputs("\xef\xbf\xbd", to);

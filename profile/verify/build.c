@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../tools/say.h"
 #include "show/show.h"
 #include "verify/build.h"
 
@@ -29,8 +30,8 @@ const char *build_suggested(const struct advice *advice, struct places *places, 
 	if (!best)
 		return "it has no loop of calls that the compiler could mark as a region";
 	if (best->way != WAY_REGION)
-		fprintf(stderr, "cosy profile: no region is advised; building with the largest "
-				"loop of calls marked\n");
+		say("cosy profile: no region is advised; building with the largest "
+		    "loop of calls marked");
 	place = show_line_of(places, advice, best);
 	if (!place.file)
 		return "the line of the best region is unknown: build the program with -g";
