@@ -17,7 +17,7 @@
 enum environment_variable {
 	ENVIRONMENT_DAEMON,   /* 0: no daemon; first: prefer its leases to own ones */
 	ENVIRONMENT_EAGER,    /* make windows before reads have earned them; map: mapped ones */
-	ENVIRONMENT_EXPLAIN,  /* a descriptor to write to, a comma, the path of a file */
+	ENVIRONMENT_EXPLAIN,  /* where to write, a process, the path of a file: stats.c */
 	ENVIRONMENT_POLICY,   /* rules, or nothing: policy.h.  Always set by `cosy run`. */
 	ENVIRONMENT_RELAX,    /* kinds, with commas between */
 	ENVIRONMENT_SOCKET,   /* the daemon's */

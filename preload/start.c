@@ -35,6 +35,6 @@ START void library_begin(int argc, char **argv, char **envp)
 	if (!said)
 		return;
 	environment_begin(envp, argc > 0 ? argv[0] : "");
-	if (environment_get(ENVIRONMENT_STATS))
+	if (environment_get(ENVIRONMENT_STATS) || environment_get(ENVIRONMENT_EXPLAIN))
 		stats_begin();
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../core/printable.h"
 #include "environment.h"
 #include "file/lease.h"
 #include "file/map.h"
@@ -27,7 +28,7 @@
 #define BYTES_PER_NS	   24
 
 struct stats stats;
-bool stats_silent;
+bool stats_silent, stats_asked;
 
 /* A line under construction; safe in a signal handler, too. */
 struct line {
@@ -53,8 +54,12 @@ static void line_number(struct line *line, unsigned long number)
 	line_text(line, digit);
 }
 
+/* Prints the line.  Names in it are those of programs and files. */
 static void line_print(struct line *line, int to)
 {
+	line->text[line->len] = 0;
+	printable_clean(line->text);
+	line->len = strlen(line->text);
 	line->text[line->len++] = '\n';
 	cosy_syscall3(SYS_write, to, (unsigned long)line->text, line->len);
 	line->len = 0;
@@ -109,9 +114,11 @@ static int outlet_descriptor(const struct outlet *outlet)
 static struct {
 	enum { UNREAD, NONE, SOME } state;
 	struct outlet outlet;
+	unsigned long process; /* that says so if it never opens the file */
 	const char *path;
 	dev_t dev;
 	ino_t ino;
+	bool opened;
 } explained;
 
 static bool stats_explains(int fd)
@@ -123,8 +130,10 @@ static bool stats_explains(int fd)
 
 		explained.state = NONE;
 		stats_silent = true;
-		if (path)
+		if (path) {
 			outlet_next(&explained.outlet, &path);
+			explained.process = number_next(&path);
+		}
 		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
 					   (unsigned long)&st, 0, 0, 0)) {
 			explained.path = path;
@@ -144,6 +153,7 @@ static void stats_explain(int fd, const char *what, enum guard why)
 	struct line line = {.len = 0};
 	struct policy policy;
 
+	explained.opened = true;
 	if (to < 0)
 		return;
 	line_text(&line, "cosy: ");
@@ -165,6 +175,45 @@ static void stats_explain(int fd, const char *what, enum guard why)
 		line_text(&line, policy.place);
 	}
 	line_print(&line, to);
+}
+
+/* Says at the end that there was nothing to explain: silence would say that all is well. */
+static void stats_explain_nothing(void)
+{
+	unsigned long process = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	struct line line = {.len = 0};
+	int to;
+
+	stats_explains(-1);
+	if (explained.state != SOME || explained.opened || explained.process != process)
+		return;
+	explained.opened = true;
+	to = outlet_descriptor(&explained.outlet);
+	if (to < 0)
+		return;
+	line_text(&line, "cosy: ");
+	line_text(&line, explained.path);
+	line_text(&line, ": ");
+	line_text(&line, environment_program());
+	line_text(&line, " (");
+	line_number(&line, process);
+	line_text(&line, ") has not opened it by libc's open(); files of stdio's have a buffer "
+			 "already");
+	line_print(&line, to);
+}
+
+void stats_passed_over_asked(int fd, int flags)
+{
+	bool writes = (flags & O_ACCMODE) != O_RDONLY;
+	struct stat st;
+
+	if (environment_get(ENVIRONMENT_STATS) && (flags & O_ACCMODE) == O_RDWR &&
+	    !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && S_ISREG(st.st_mode))
+		stats.writable++;
+	if (!(flags & O_PATH) && stats_explains(fd))
+		stats_explain(fd,
+			      writes ? "opened for writing, not specialised" : "not specialised",
+			      writes ? GUARD_READ_ONLY : GUARD_FS_CONSTANT);
 }
 
 void stats_declined(struct file *file, int fd, enum guard why)
@@ -311,7 +360,12 @@ static void stats_print_nothing(int to)
 		if (stats.declined[guard] > stats.declined[most])
 			most = guard;
 	line_text(&line, "cosy: nothing was served: ");
-	if (!stats.opened) {
+	if (!stats.opened && stats.writable) {
+		line_number(&line, stats.writable);
+		line_text(&line, stats.writable == 1 ? " file was" : " files were");
+		line_text(&line, " opened for reading and writing, none for reading only, and only "
+				 "such get a lease (READ_ONLY)");
+	} else if (!stats.opened) {
 		line_text(&line, "no file was opened for reading by libc's open(); files of "
 				 "stdio's have a buffer already");
 	} else if (stats.declined[most]) {
@@ -324,6 +378,13 @@ static void stats_print_nothing(int to)
 	} else {
 		line_text(&line, "no file was read by libc's read() or pread()");
 	}
+	line_print(&line, to);
+	if (!stats.opened || !stats.writable)
+		return;
+	line_text(&line, "cosy: besides, ");
+	line_number(&line, stats.writable);
+	line_text(&line, stats.writable == 1 ? " file was" : " files were");
+	line_text(&line, " opened for reading and writing, and such get no lease (READ_ONLY)");
 	line_print(&line, to);
 }
 
@@ -345,7 +406,7 @@ static void stats_print_estimate(int to)
 	line_print(&line, to);
 }
 
-void stats_print(void)
+static void stats_print(void)
 {
 	static bool printed;
 	const char *asked = environment_get(ENVIRONMENT_STATS);
@@ -358,7 +419,8 @@ void stats_print(void)
 	outlet_next(&outlet, &asked);
 	first = *asked && number_next(&asked) == (unsigned long)cosy_syscall3(SYS_getpid, 0, 0, 0);
 	/* Of what else a program starts only those that opened something have to say anything. */
-	if (!first && !stats.opened && !stats.trunc && !stats.coalesce && !stats.reflink)
+	if (!first && !stats.opened && !stats.writable && !stats.trunc && !stats.coalesce &&
+	    !stats.reflink)
 		return;
 	printed = true;
 	to = outlet_descriptor(&outlet);
@@ -375,15 +437,24 @@ void stats_print(void)
 		stats_print_nothing(to);
 }
 
+void stats_end(void)
+{
+	if (!stats_asked)
+		return;
+	stats_explain_nothing();
+	stats_print();
+}
+
 static void stats_at_exit(void *unused)
 {
 	(void)unused;
-	stats_print();
+	stats_end();
 }
 
 int __cxa_atexit(void (*call)(void *), void *argument, void *library);
 
 void stats_begin(void)
 {
+	stats_asked = true;
 	NEXT(__cxa_atexit)(stats_at_exit, NULL, NULL);
 }

@@ -11,8 +11,9 @@
 #pragma GCC visibility push(hidden)
 
 struct stats {
-	unsigned long opened;	   /* files that might have been specialised */
-	unsigned long ordinary;	   /* reads of these by ordinary calls */
+	unsigned long opened;	/* files that might have been specialised */
+	unsigned long writable; /* regular files opened for reading and writing, if --stats asks */
+	unsigned long ordinary; /* reads of these by ordinary calls */
 	unsigned long specialised; /* how often a file became so */
 	unsigned long distant;	   /* of these, by leases of the daemon's */
 	unsigned long reads;  /* by windows; a file's are added when it is replugged or closed */
@@ -29,6 +30,18 @@ struct stats {
 };
 
 extern struct stats stats;
+
+/* True unless there is neither --stats nor --explain. */
+extern bool stats_asked;
+
+/* Notes a descriptor that was opened with flags with which it is never specialised. */
+void stats_passed_over_asked(int fd, int flags);
+
+static inline void stats_passed_over(int fd, int flags)
+{
+	if (unlikely(stats_asked))
+		stats_passed_over_asked(fd, flags);
+}
 
 /* Count an event, and tell of it if --explain names this file. */
 void stats_declined(struct file *file, int fd, enum guard why);
@@ -47,15 +60,15 @@ static inline void stats_closed(struct file *file, int fd)
 		stats_closed_explained(file, fd);
 }
 
-/* Has the statistics printed when the program ends. */
+/* Has the statistics printed when the program ends, or that it did not open what --explain names. */
 void stats_begin(void);
 
 /*
- * Prints the statistics, once, to what COSY_READ_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
+ * Prints both now, once: the statistics to what COSY_READ_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
  * "DESCRIPTOR" alone, which is not compared with anything.  The process of that number, which
  * `cosy run` started, says it also when it opened nothing.
  */
-void stats_print(void);
+void stats_end(void);
 
 #pragma GCC visibility pop
 

@@ -3,11 +3,20 @@
 #ifndef COSY_TOOLS_COMMAND_H
 #define COSY_TOOLS_COMMAND_H
 
+#include <stdbool.h>
+
 /* Run a subcommand, whose name is argv[0], and return the exit status. */
 int command_doctor(int argc, char **argv);
 int command_dis(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_profile(int argc, char **argv);
+
+/*
+ * Finds the library that `cosy run` preloads, and writes its path to `ret`, which has room for
+ * PATH_MAX bytes.
+ */
+bool run_find_library(const char *name, char *ret);
+#define RUN_LIBRARY "libcosy-read.so"
 
 /* Is what the library of `cosy run` starts by another name.  Returns the exit status. */
 int command_watchdog(void);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@
 #include "process/settings.h"
 
 #include "command.h"
+#include "leases.h"
+#include "say.h"
 
 #define DEVICE "/dev/cosy"
 #define GROUP  "cosy"
@@ -46,26 +49,29 @@ struct visit {
 
 /* --- What is said --------------------------------------------------------------------- */
 
+/* Prints a line that `verdict` begins. */
+static void say_verdict(const char *verdict, const char *format, va_list args)
+{
+	fputs(verdict, stdout);
+	say_list(stdout, format, args);
+}
+
 __attribute__((format(printf, 1, 2))) static void fine(const char *format, ...)
 {
 	va_list args;
 
-	printf("  ok    ");
 	va_start(args, format);
-	vprintf(format, args);
+	say_verdict("  ok    ", format, args);
 	va_end(args);
-	putchar('\n');
 }
 
 __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 {
 	va_list args;
 
-	printf("  note  ");
 	va_start(args, format);
-	vprintf(format, args);
+	say_verdict("  note  ", format, args);
 	va_end(args);
-	putchar('\n');
 }
 
 __attribute__((format(printf, 2, 3))) static void bad(struct visit *v, const char *format, ...)
@@ -73,18 +79,14 @@ __attribute__((format(printf, 2, 3))) static void bad(struct visit *v, const cha
 	va_list args;
 
 	v->bad++;
-	printf("  BAD   ");
 	va_start(args, format);
-	vprintf(format, args);
+	say_verdict("  BAD   ", format, args);
 	va_end(args);
-	putchar('\n');
 }
 
 static void say_advice(const char *format, va_list args)
 {
-	printf("        -> ");
-	vprintf(format, args);
-	putchar('\n');
+	say_verdict("        -> ", format, args);
 }
 
 /* Says what may be done, where nothing is wrong. */
@@ -655,6 +657,25 @@ static void note_obstacles(void)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
 
+/* Tells whether `cosy run` serves reads here, which needs neither the module nor a compound. */
+static void tell_run(void)
+{
+	const char *why = leases_refusal();
+	char library[PATH_MAX];
+
+	if (!run_find_library(RUN_LIBRARY, library))
+		why = "there is no " RUN_LIBRARY;
+	if (why) {
+		note("`cosy run` serves nothing here: %s", why);
+		return;
+	}
+	fine("`cosy run` works here, and needs no module: the kernel grants leases on your files");
+	if (leases_have_daemon())
+		fine("cosyd runs: it takes leases on files of other users");
+	else if (geteuid())
+		note("cosyd does not run: `cosy run` leaves files of other users alone");
+}
+
 static void conclude(const struct visit *v)
 {
 	if (!v->bad) {
@@ -663,7 +684,7 @@ static void conclude(const struct visit *v)
 	}
 	printf("Programs work, but not everything runs in the kernel: see BAD above.\n");
 	if (v->first[0])
-		printf("To do: %s; then `cosy doctor` again.\n", v->first);
+		say_to(stdout, "To do: %s; then `cosy doctor` again.", v->first);
 	else
 		printf("To do: look into the kernel's log (dmesg), and docs/use/troubleshooting.md."
 		       "\n");
@@ -687,6 +708,7 @@ int command_doctor(int argc, char **argv)
 		note_obstacles();
 	else
 		close(v.fd);
+	tell_run();
 	conclude(&v);
 	return v.bad ? EXIT_BAD : EXIT_FINE;
 }

@@ -17,15 +17,17 @@
 
 #include "../preload/file/policy.h"
 #include "command.h"
+#include "option.h"
 #include "overlays.h"
 #include "policy.h"
 #include "program.h"
+#include "say.h"
 
 /* Exit statuses that shells use: found but cannot be run, and not found. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 /* The second does all that the first does; it is taken when something is relaxed. */
-#define LIBRARY		"libcosy-read.so"
+#define LIBRARY		RUN_LIBRARY
 #define RELAXED_LIBRARY "libcosy-relax.so"
 
 static void usage(void)
@@ -42,7 +44,7 @@ static void usage(void)
 	      "  --policy FILE          take the rules from FILE, see cosy-run.conf(5)\n"
 	      "  --no-daemon            do without the leases that cosyd takes\n"
 	      "  --relax=KIND,...       give up something that other processes could observe:\n"
-	      "                         trunc, coalesce, reflink\n"
+	      "                         trunc, coalesce, reflink; or none\n"
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy(1).\n",
@@ -50,7 +52,7 @@ static void usage(void)
 }
 
 /* Looks beside this command, in the build tree or as installed, and where it was configured. */
-static bool find_library(const char *name, char *ret)
+bool run_find_library(const char *name, char *ret)
 {
 	static const char *const places[] = {"../preload", "../" COSY_LIBDIR, "../lib"};
 	char self[PATH_MAX], path[2 * PATH_MAX];
@@ -124,12 +126,13 @@ static bool relax(const char *list)
 {
 	size_t good;
 
+	if (!strcmp(list, "none"))
+		return !unsetenv("COSY_READ_RELAX");
 	if (policy_relax_list(list, strlen(list), &good) >= 0)
 		return !setenv("COSY_READ_RELAX", list, 1);
-	fprintf(stderr,
-		"cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and reflink, "
-		"with commas between\n",
-		list, good + 1);
+	say("cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and reflink, "
+	    "with commas between",
+	    list, good + 1);
 	return false;
 }
 
@@ -142,15 +145,19 @@ struct invocation {
 static bool ask_to_explain(const char *file)
 {
 	/* The program may change its directory. */
-	char *path = realpath(file, NULL), value[PATH_MAX + sizeof(standard_error)];
+	char *path = realpath(file, NULL), value[PATH_MAX + sizeof(standard_error) + 16];
 	standard_error to;
 	bool kept = keep_standard_error(to);
+	struct stat st;
 
 	if (!path) {
-		fprintf(stderr, "cosy run: %s: %s\n", file, strerror(errno));
+		say("cosy run: %s: %s", file, strerror(errno));
 		return false;
 	}
-	snprintf(value, sizeof(value), "%s,%s", kept ? to : "", path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		say("cosy run: %s is no regular file, and no other kind is specialised", path);
+	/* The program will be this process. */
+	snprintf(value, sizeof(value), "%s,%d,%s", kept ? to : "", (int)getpid(), path);
 	free(path);
 	return !kept || !setenv("COSY_READ_EXPLAIN", value, 1);
 }
@@ -170,12 +177,12 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
-	static char name[] = "cosy run"; /* getopt's messages begin with it */
+	static const char name[] = "cosy run";
 	bool good = true;
 	int option;
 
-	argv[0] = name;
-	while (good && (option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	opterr = 0;
+	while (good && (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
 			ask_for_stats();
@@ -188,7 +195,7 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 			break;
 		case RELAX:
 			good = relax(optarg);
-			asked->library = RELAXED_LIBRARY;
+			asked->library = strcmp(optarg, "none") ? RELAXED_LIBRARY : LIBRARY;
 			break;
 		case MEMORY:
 			asked->memory = optarg;
@@ -204,7 +211,8 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 			usage();
 			return EXIT_FINE;
 		default:
-			fprintf(stderr, "Try `cosy run --help`.\n");
+			option_say_wrong(name, argv, option);
+			say("Try `cosy run --help`.");
 			return EXIT_USAGE;
 		}
 	}
@@ -238,17 +246,15 @@ static bool preload_or_say(const char *name, const char *program)
 	const char *why = program_refusal(program, refused);
 
 	if (why && strcmp(refused, program) != 0)
-		fprintf(stderr, "cosy run: %s is run by %s, which %s: it runs as it is\n", program,
-			refused, why);
+		say("cosy run: %s is run by %s, which %s: it runs as it is", program, refused, why);
 	else if (why)
-		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
-	else if (!find_library(name, library))
-		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", name, program);
+		say("cosy run: %s %s: it runs as it is", program, why);
+	else if (!run_find_library(name, library))
+		say("cosy run: there is no %s: %s runs as it is", name, program);
 	else if (strpbrk(library, ": "))
-		fprintf(stderr,
-			"cosy run: %s cannot be preloaded, since its path has a colon or a space: "
-			"%s runs as it is\n",
-			library, program);
+		say("cosy run: %s cannot be preloaded, since its path has a colon or a space: "
+		    "%s runs as it is",
+		    library, program);
 	else
 		return preload(library);
 	return true;
@@ -270,13 +276,13 @@ int command_run(int argc, char **argv)
 	if (status != EXIT_FINE)
 		return status;
 	if (!program_find(argv[optind], program)) {
-		fprintf(stderr, "cosy run: there is no program %s%s\n", argv[optind],
-			strchr(argv[optind], '/') ? "" : " in PATH");
+		say("cosy run: there is no program %s%s", argv[optind],
+		    strchr(argv[optind], '/') ? "" : " in PATH");
 		return EXIT_NOT_FOUND;
 	}
 	if (!preload_or_say(asked.library, program))
 		return EXIT_NOT_RUN;
 	program_exec(program, argv + optind);
-	fprintf(stderr, "cosy run: %s: %s\n", program, strerror(errno));
+	say("cosy run: %s: %s", program, strerror(errno));
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }

@@ -464,7 +464,7 @@ void _exit(int status)
 {
 	if (!share_in_vfork_child()) {
 		relax_end();
-		stats_print();
+		stats_end();
 	}
 	for (;;)
 		cosy_syscall3(SYS_exit_group, status, 0, 0);

@@ -178,8 +178,11 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 
 	if ((unsigned int)fd >= FILES)
 		return;
-	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
+	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) !=
+	    O_RDONLY) {
+		stats_passed_over(fd, flags);
 		return;
+	}
 	file = file_claim(fd);
 	if (unlikely(!file)) {
 		file_refused(fd);

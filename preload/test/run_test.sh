@@ -184,6 +184,23 @@ is "--stats of two programs" "$(status --stats sh -c 'true; /bin/true; exit 0')"
 is "--stats of two programs" "$(grep -c "nothing was served" "$work/err")" 1
 is "--stats of large reads" "$(status --stats dd if="$work/file" of=/dev/null bs=100k status=none)" 0
 says "--stats of large reads" "^cosy: nothing was served: too few reads.*(EARNED)"
+cat >"$work/both.pl" <<'END'
+open(F, "+<", $ARGV[0]) && sysread(F, $b, 1) while $n++ < 99
+END
+if command -v perl >/dev/null; then
+	is "--stats of files opened for both" "$(status --stats perl "$work/both.pl" "$work/file")" 0
+	says "--stats of files opened for both" "99 files were opened for reading and writing.*(READ_ONLY)"
+	is "--explain of a file opened for both" "$(status --explain "$work/file" perl "$work/both.pl" "$work/file")" 0
+	says "--explain of a file opened for both" "opened for writing, not specialised: READ_ONLY"
+else
+	echo "no perl: files opened for both are not tried"
+fi
+# Nor is --explain silent.
+is "--explain of a file that is not opened" "$(status --explain "$work/file" true)" 0
+says "--explain of a file that is not opened" "true ([0-9]*) has not opened it"
+is "--explain of a directory" "$(status --explain "$work" true)" 0
+says "--explain of a directory" "is no regular file"
+is "--relax=none" "$(status --relax=none sh -c 'exit ${COSY_READ_RELAX:+1}')" 0
 exec 9>>"$work/file"
 is "--stats of a file that is written" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats of a file that is written" "^cosy: nothing was served: READ_ONLY does not hold"

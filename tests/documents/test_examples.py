@@ -4,13 +4,15 @@
 
 A block of C that includes a header is a whole file.  Under ```c it has to become compounds
 without a region left native; under ```c native a region has to stay native.  A block under
-```conf is one that `cosy run --policy` takes.
+```conf is one that `cosy run --policy` takes.  Commands of the page on `cosy run` are run.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,6 +76,35 @@ class Examples(unittest.TestCase):
                 said = self.run_on(text, ".c", Settings.cosycc, "-O2", "-Rcosy", f"-I{TREE / 'include'}", "-c", "FILE")
                 for remark in re.findall(r"-Rcosy: (.*?) \*/", text):
                     self.assertIn(f"remark: {remark}", said.stderr)
+
+    def test_commands(self) -> None:
+        """Runs the commands of the page on `cosy run` as they are, and sees that reads are served."""
+        if missing := [program for program in ("perl", "sqlite3") if not shutil.which(program)]:
+            self.skipTest(f"not installed: {', '.join(missing)}")
+        page = (TREE / "docs/use/cosy-run.md").read_text()
+        commands = [line.split("#")[0] for line in page.splitlines() if line.startswith("cosy run ")]
+        self.assertGreater(len(commands), 2)
+        folder = self.file.parent
+        (folder / "data").write_bytes(bytes(20000))
+        (folder / "count.pl").write_text('open(F, "<", $ARGV[0]) or die; $n++ while sysread(F, $b, 1); print "$n\\n"')
+        rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) "
+        subprocess.run(
+            ["sqlite3", "db", f"create table t as {rows} select i, hex(zeroblob(100)) from n"], cwd=folder, check=True
+        )
+        lookups = (f"select i from t where rowid = {number * 7919 % 20000 + 1};" for number in range(9000))
+        (folder / "lookups.sql").write_text("\n".join(lookups))
+        environment = {**os.environ, "PATH": f"{Settings.cosy.parent}:{os.environ['PATH']}"}
+        for command in commands:
+            with self.subTest(command=command):
+                words = {"shell": True, "cwd": folder, "env": environment, "capture_output": True, "text": True}
+                done = subprocess.run(command, check=False, **words)
+                self.assertEqual(done.returncode, 0)
+                told = {"--stats": r"reads: [1-9]\d+ specialised", "--explain": r"descriptor \d+: specialised"}
+                for option, text in told.items():
+                    if option in command:
+                        self.assertRegex(done.stderr, text)
+                if "count.pl" in command:
+                    self.assertEqual(done.stdout, "20000\n")
 
     def test_rules(self) -> None:
         rules = blocks("conf")

@@ -23,6 +23,7 @@ else
 	echo "$out" | grep -q -e '->' || fail "not well, but no advice"
 	echo "$out" | tail -n 1 | grep -q '^To do: .' || fail "the last line does not say what to do"
 fi
+echo "$out" | grep -q '^  ok    `cosy run` works here' || fail "no word on cosy run"
 [ -e /dev/cosy ] || [ $status = 1 ] || fail "well without a device"
 out=$(COSY_MODE=native "$cosy" doctor)
 [ $? = 1 ] || fail "well with COSY_MODE=native"
