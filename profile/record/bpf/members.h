@@ -45,6 +45,7 @@ struct task_struct {
 	__u64 start_boottime;
 	int pid, tgid;
 	unsigned int flags;
+	int exit_state;
 	int on_cpu;
 	const struct cred *real_cred;
 	struct mm_struct *mm;
@@ -53,6 +54,7 @@ struct task_struct {
 
 struct linux_binprm {
 	const char *interp;
+	unsigned int secureexec : 1;
 } KERNELS;
 
 struct pt_regs {

@@ -26,7 +26,7 @@ enum observation_kind {
 	OBSERVE_EXEC,
 	OBSERVE_EXIT,
 	OBSERVE_RUNNING, /* a thread goes on, and is no longer watched */
-	OBSERVE_DROPPED, /* a thread is no longer watched: its privileges are no more the caller's */
+	OBSERVE_DROPPED, /* a thread is no longer watched: its rights are no more the caller's */
 	/* Made by cosy-observe itself. */
 	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work */
 	OBSERVE_ANSWERED, /* tid: whom ATTACH named; arg: threads that are watched, or -errno */
@@ -102,6 +102,13 @@ struct observed_exec {
 enum observe_order {
 	OBSERVE_ATTACH = 1, /* all threads of `pid`, and whatever they start */
 	OBSERVE_STOP,
+};
+
+/* Steps of an ATTACH, each an iteration over all tasks. */
+enum observe_attach {
+	ATTACH_FIND, /* make a watch, not armed, for each thread that may be watched and is not */
+	ATTACH_ARM,  /* ask again about those, and arm their watches */
+	ATTACH_GIVE_UP, /* or end these */
 };
 
 struct observe_command {

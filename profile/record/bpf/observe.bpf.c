@@ -2,10 +2,6 @@
 /*
  * observe.bpf.c - one observation for each system call of the threads that are watched, and for
  * their beginnings and ends.
- *
- * A task that is watched has a `watched`: nothing is looked up by number, so a number that is used
- * again is nobody's.  It is in a table where the task's address says, which takes a few
- * instructions; or, where another task has that place, in the task's storage, which takes some 150.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -16,81 +12,26 @@
 
 #include "members.h"
 #include "observation.h"
+#include "watched.h"
 #include "../digest.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-#define NUMBERS		 512
-#define LOOK_CALLS	 32 /* a power of two; so many take a thousandth of the ring */
-#define PLACES		 4096
-#define PLACE_TAKEN	 1  /* by somebody who has not filled it yet */
-#define KEY_WORDS	 32 /* of a stack that tell whether it is known */
-#define NEAR_CODE	 (2 << 20)
-#define SURE_PLACES	 16
-#define TELL_CALLS	 256  /* after so many one tells its stack though it is known */
-#define SURE_CALLS	 64   /* after so many with one stack in a row it is looked at */
-#define LOOK_STACKS	 4    /* in one call of so many: a power of two */
-#define SURER_CALLS	 1024 /* after so many, in one of .. */
-#define LOOK_RARELY	 16   /* .. so many: at most 15 of 1,024 are then at a wrong place */
-#define SYS_clone	 56
-#define SYS_vfork	 58
-#define SYS_clone3	 435
-#define SYS_execve	 59
-#define SYS_execveat	 322
-#define PF_EXITING	 0x4
-#define DUMPABLE_BITS	 3
-#define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
-
-struct call_begun {
-	__u64 time;
-	__u64 away, voluntary; /* watched's, when it began */
-	__u64 args[8];	       /* from 1, a power of two for the verifier's sake */
-	__u32 nr;
-	__u32 in;
-};
-
-/* The stack that calls from a place had of late. */
-struct sure {
-	__u64 place; /* digest of the registers */
-	__u64 key;
-	__u64 times;
-};
-
-struct watched {
-	__u64 away;		    /* ns off the processor, in all */
-	__u64 since;		    /* when it went off; 0: it is on */
-	__u64 voluntary;	    /* times that it gave the processor up */
-	__u64 ended, ended_away;    /* the call before */
-	__u64 submitted;	    /* calls */
-	__u64 known;		    /* those whose stack was known, since one told it */
-	__u64 program;		    /* another number for each task and execve */
-	__u64 code, code_size;	    /* the program's, without libraries */
-	struct call_begun calls[2]; /* the program's, and a compound's within it */
-	/* Of this program's, by `program`, or of what had the place before. */
-	__u64 keys[OBSERVATION_KNOWN];
-	struct sure sure[SURE_PLACES];
-};
-
-/* Address and birth are one task's alone, even if nobody was told of the end of an earlier one. */
-struct place {
-	__u64 task; /* task_number(); 0: free */
-	__u64 birth;
-	struct watched watched;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, PLACES);
-	__type(key, __u32);
-	__type(value, struct place);
-} places SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct watched);
-} watched SEC(".maps");
+#define NUMBERS	     512
+#define LOOK_CALLS   32 /* a power of two; so many take a thousandth of the ring */
+#define KEY_WORDS    32 /* of a stack that tell whether it is known */
+#define NEAR_CODE    (2 << 20)
+#define TELL_CALLS   256  /* after so many one tells its stack though it is known */
+#define SURE_CALLS   64	  /* after so many with one stack in a row it is looked at */
+#define LOOK_STACKS  4	  /* in one call of so many: a power of two */
+#define SURER_CALLS  1024 /* after so many, in one of .. */
+#define LOOK_RARELY  16	  /* .. so many: at most 15 of 1,024 are then at a wrong place */
+#define SYS_clone    56
+#define SYS_vfork    58
+#define SYS_clone3   435
+#define SYS_execve   59
+#define SYS_execveat 322
+#define PF_EXITING   0x4
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -101,87 +42,13 @@ struct {
 const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION_CALLS],
 	argument_made[OBSERVATION_CALLS];
 
-/* Tells whether only processes of one user, without privileges, are watched; and which. */
-const volatile bool confined;
-const volatile __u32 only_uid, only_gid;
-
-/* Arguments of ATTACH: the process; how many of its threads are watched now, and were refused. */
-__u32 attach_pid, attach_added, attach_refused;
+/*
+ * Arguments of ATTACH: the process, and what attach_task is to do.  Then counts of its threads: those
+ * found, for which watches were made; watched now; refused; and those that changed meanwhile.
+ */
+__u32 attach_pid, attach_step;
+__u32 attach_found, attach_added, attach_refused, attach_changed;
 __u64 lost;
-/* Tasks that were given storage since their place was taken; numbers of programs. */
-__u64 displaced, programs = 1;
-
-/* Returns a task's address, less a constant: to the verifier only differences are numbers. */
-static __always_inline __u64 task_number(const struct task_struct *task)
-{
-	__u64 ret = (__u64)task;
-
-	asm volatile("%0 -= %1" : "+r"(ret) : "r"(&displaced));
-	return ret;
-}
-
-static __always_inline struct place *place_of(__u64 number)
-{
-	__u32 at = (number >> 6) * 0x9e3779b97f4a7c15ULL >> 52;
-
-	return bpf_map_lookup_elem(&places, &at);
-}
-
-static __always_inline struct watched *watched_get(struct task_struct *task)
-{
-	__u64 number = task_number(task);
-	struct place *place = place_of(number);
-
-	if (place && place->task == number && place->birth == task->start_boottime)
-		return &place->watched;
-	return displaced ? bpf_task_storage_get(&watched, task, 0, 0) : NULL;
-}
-
-/* Begins to watch.  Nobody finds the place before all of it is filled. */
-static struct watched *watched_create(struct task_struct *task)
-{
-	__u64 number = task_number(task);
-	struct place *place = place_of(number);
-
-	if (place && !__sync_val_compare_and_swap(&place->task, 0, PLACE_TAKEN)) {
-		__builtin_memset(&place->watched, 0, offsetof(struct watched, keys));
-		place->birth = task->start_boottime;
-		__sync_lock_test_and_set(&place->task, number);
-		return &place->watched;
-	}
-	__sync_fetch_and_add(&displaced, 1);
-	return bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-/* Two may do so at once: the task that ends, and who has just begun to watch it. */
-static void watched_delete(struct task_struct *task)
-{
-	__u64 number = task_number(task);
-	struct place *place = place_of(number);
-
-	if (place && place->task == number && place->birth == task->start_boottime)
-		__sync_val_compare_and_swap(&place->task, number, 0);
-	else
-		bpf_task_storage_delete(&watched, task);
-}
-
-/* An execve gives a thread that was not the first one the number and the birth of the first. */
-static void watched_renamed(struct task_struct *task)
-{
-	__u64 number = task_number(task);
-	struct place *place = place_of(number);
-
-	if (place && place->task == number)
-		place->birth = task->start_boottime;
-}
-
-/* Forgets which stacks are known: the same addresses are another program's from now on. */
-static void stacks_forget(struct watched *it, struct mm_struct *mm)
-{
-	it->program = __sync_fetch_and_add(&programs, 1);
-	it->code = mm ? BPF_CORE_READ(mm, start_code) : 0;
-	it->code_size = mm ? BPF_CORE_READ(mm, end_code) - it->code : 0;
-}
 
 /* Reserves the room, and fills in everything but the time. */
 static __always_inline void *observation_reserve(const struct task_struct *task, __u32 kind,
@@ -227,77 +94,115 @@ static __always_inline void submit_call(struct watched *it, void *record)
 		submit(record);
 }
 
-/* --- Who may be watched ------------------------------------------------------------ */
-
-static bool mm_dumpable(struct mm_struct *mm)
+/* Stops watching the current task, which was `former` until now, and tells that. */
+static void watched_drop(struct task_struct *task, int former)
 {
-	unsigned long flags = 0;
+	struct observation *dropped;
 
-	if (bpf_core_field_exists(struct mm_struct, flags)) {
-		flags = BPF_CORE_READ(mm, flags);
-	} else {
-		struct mm_struct___bitmap *later = (void *)mm;
-
-		bpf_core_read(&flags, sizeof(flags), &later->flags);
+	watched_delete(task);
+	dropped = observation(OBSERVE_DROPPED, sizeof(*dropped));
+	if (dropped) {
+		dropped->arg = former;
+		submit(dropped);
 	}
-	return (flags & DUMPABLE_BITS) == DUMPABLE_BY_USER;
 }
 
-/* Asks what ptrace(2) would of a caller without privileges, for this task. */
-static bool task_allowed(struct task_struct *task)
+/* Asks anew whether the current task may be watched, whose credentials or memory are new. */
+static bool watched_asked(struct watched *it, struct task_struct *task)
 {
-	const struct cred *cred = BPF_CORE_READ(task, real_cred);
-	struct task_struct *current = (void *)bpf_get_current_task();
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u64 capabilities = ~0ULL;
-
-	if (!confined)
+	watched_note(it, task);
+	if (task_allowed(task))
 		return true;
-	bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted);
-	return mm && mm_dumpable(mm) && !capabilities && BPF_CORE_READ(cred, uid.val) == only_uid &&
-	       BPF_CORE_READ(cred, euid.val) == only_uid &&
-	       BPF_CORE_READ(cred, suid.val) == only_uid &&
-	       BPF_CORE_READ(cred, gid.val) == only_gid &&
-	       BPF_CORE_READ(cred, egid.val) == only_gid &&
-	       BPF_CORE_READ(cred, sgid.val) == only_gid &&
-	       BPF_CORE_READ(cred, user_ns) == BPF_CORE_READ(current, real_cred, user_ns);
+	if (!watched_give_up(it))
+		watched_drop(task, task->pid);
+	else
+		watched_delete(task);
+	return false;
 }
 
-/*
- * Called for each task there is, once for each ATTACH.  A task that has told of its end already
- * would never be told of again, so one that is ending is left out.  Its place in the ring is taken
- * before it is watched: its end comes after it there, if it begins to end just then.
- */
+/* --- Attaching ----------------------------------------------------------------------- */
+
+/* Makes a watch that is not armed.  A task that has told of its end would never be told of again. */
+static void attach_find(struct task_struct *task)
+{
+	struct watched *it;
+
+	if (task->flags & PF_EXITING) {
+		/* One that is not dead yet may be on its way to give its number to another thread. */
+		attach_changed += !task->exit_state;
+		return;
+	}
+	if (!task_allowed(task)) {
+		if (*(volatile unsigned int *)&task->flags & PF_EXITING)
+			attach_changed++;
+		else
+			attach_refused++;
+		return;
+	}
+	it = watched_create(task, __sync_fetch_and_add(&programs, 1));
+	if (!it || *(volatile unsigned int *)&task->flags & PF_EXITING) {
+		watched_delete(task);
+		attach_changed++;
+		return;
+	}
+	attach_found++;
+}
+
+/* Asks again now that an execve of the task would find the watch, and arms it. */
+static void attach_arm(struct task_struct *task, struct watched *it)
+{
+	__u64 state = *(volatile __u64 *)&it->state;
+	struct observation *told;
+
+	if (state == WATCH_OVER || state == WATCH_ARMED)
+		return;
+	/* Before the question, so that a change after it is noticed in the next call. */
+	watched_note(it, task);
+	if (!task_allowed(task)) {
+		attach_refused++;
+		if (watched_give_up(it))
+			watched_delete(task);
+		return;
+	}
+	/* Its place in the ring is before that of its end, if it begins to end just then. */
+	told = observation(OBSERVE_ATTACHED, sizeof(*told));
+	if (!told) {
+		if (watched_give_up(it))
+			watched_delete(task);
+		return;
+	}
+	stacks_forget(it, task->mm);
+	it->ended = told->time;
+	it->ended_away = it->away;
+	it->since = bpf_core_field_exists(task->on_cpu) && !task->on_cpu ? told->time : 0;
+	if (__sync_val_compare_and_swap(&it->state, state, WATCH_ARMED) != state) {
+		bpf_ringbuf_discard(told, 0);
+		return;
+	}
+	attach_added++;
+	told->pid = task->tgid;
+	told->tid = task->pid;
+	submit(told);
+}
+
+/* Called for each task there is, at each step of an ATTACH. */
 SEC("iter/task")
 int attach_task(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	struct watched *it;
-	struct observation *told;
 
-	if (!task || (__u32)task->tgid != attach_pid || watched_get(task))
+	if (!task || (__u32)task->tgid != attach_pid)
 		return 0;
-	if (!task_allowed(task)) {
-		attach_refused++;
-		return 0;
-	}
-	told = observation(OBSERVE_ATTACHED, sizeof(*told));
-	if (!told)
-		return 0;
-	it = watched_create(task);
-	if (!it || task->flags & PF_EXITING) {
+	only_user_ns = (__u64)BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), real_cred,
+					    user_ns);
+	it = watched_get(task);
+	if (!it && attach_step == ATTACH_FIND)
+		attach_find(task);
+	if (it && attach_step == ATTACH_ARM)
+		attach_arm(task, it);
+	if (it && attach_step == ATTACH_GIVE_UP && watched_give_up(it))
 		watched_delete(task);
-		bpf_ringbuf_discard(told, 0);
-		return 0;
-	}
-	stacks_forget(it, task->mm);
-	it->ended = told->time;
-	if (bpf_core_field_exists(task->on_cpu) && !task->on_cpu)
-		it->since = told->time;
-	attach_added++;
-	told->pid = task->tgid;
-	told->tid = task->pid;
-	submit(told);
 	return 0;
 }
 
@@ -530,7 +435,9 @@ static int call_begin(struct pt_regs *regs, __u32 nr)
 	struct watched *it = watched_get(task);
 	struct call_begun *call;
 
-	if (!it)
+	if (!it || !watched_is_armed(it))
+		return 0;
+	if (confined && !watched_noted(it, task) && !watched_asked(it, task))
 		return 0;
 	call = call_of(it, (long)regs != bpf_task_pt_regs(task));
 	call->args[1] = regs->di;
@@ -558,6 +465,8 @@ static int call_end(struct pt_regs *from, long ret)
 	bool known, deep, looked;
 
 	if (!it)
+		return 0;
+	if (confined && !watched_noted(it, task) && !watched_asked(it, task))
 		return 0;
 	end.regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	end.nested = from != end.regs;
@@ -614,6 +523,7 @@ int tracepoint_end(__u64 *context)
 
 /* --- Processor, births, other programs, deaths -------------------------------------- */
 
+/* Counts for a watch that is not armed, too: nothing is told here. */
 SEC("tp_btf/sched_switch")
 int task_switched(__u64 *context)
 {
@@ -652,17 +562,15 @@ int task_forked(__u64 *context)
 	struct watched *it = watched_get(parent), *its;
 	struct observed_fork *told;
 
-	/*
-	 * The child's memory is known to be the same or a copy: what held for the parent holds for
-	 * it.
-	 */
-	if (!it || !task_allowed(parent))
+	/* The child has not run yet, so nothing of it changes.  Perhaps ATTACH has found it already. */
+	if (!it || !watched_is_armed(it) || !task_allowed(child) || watched_get(child))
 		return 0;
-	its = watched_create(child);
+	its = watched_create(child, WATCH_ARMED);
 	if (!its) {
 		__sync_fetch_and_add(&lost, 1);
 		return 0;
 	}
+	watched_note(its, child);
 	stacks_forget(its, child->mm);
 	its->since = its->ended = bpf_ktime_get_ns();
 	told = observation(OBSERVE_FORK, sizeof(*told));
@@ -688,18 +596,18 @@ int task_execed(__u64 *context)
 
 	if ((int)context[1] != task->pid)
 		watched_renamed(task);
-	it = watched_get(task);
+	it = watched_get_settled(task);
 	if (!it)
 		return 0;
-	if (!task_allowed(task)) {
-		struct observation *dropped;
-
+	if (watched_give_up(it)) {
 		watched_delete(task);
-		dropped = observation(OBSERVE_DROPPED, sizeof(*dropped));
-		if (dropped) {
-			dropped->arg = (int)context[1];
-			submit(dropped);
-		}
+		return 0;
+	}
+	watched_note(it, task);
+	/* A security module's change of domain shows by AT_SECURE alone. */
+	if (!task_allowed(task) ||
+	    (confined && BPF_CORE_READ_BITFIELD_PROBED(program, secureexec))) {
+		watched_drop(task, (int)context[1]);
 		return 0;
 	}
 	stacks_forget(it, mm);
@@ -719,11 +627,15 @@ SEC("tp_btf/sched_process_exit")
 int task_exited(__u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
-	struct watched *it = watched_get(task);
+	struct watched *it = watched_get_settled(task);
 	struct observed_gap *told;
 
 	if (!it)
 		return 0;
+	if (watched_give_up(it)) {
+		watched_delete(task);
+		return 0;
+	}
 	told = observation(OBSERVE_EXIT, sizeof(*told));
 	if (told) {
 		told->head.arg = !BPF_CORE_READ(task, signal, live.counter);
@@ -744,6 +656,10 @@ int release_task(struct bpf_iter__task *context)
 
 	if (!it)
 		return 0;
+	if (watched_give_up(it)) {
+		watched_delete(task);
+		return 0;
+	}
 	told = observation(OBSERVE_RUNNING, sizeof(*told));
 	if (told) {
 		told->head.pid = task->tgid;

@@ -13,6 +13,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/types.h>
@@ -32,7 +33,9 @@
 #include "observe.skel.h"
 
 #define BUFFER		      (1 << 18)
-#define LOOK_MS		      5 /* between two looks at the ring */
+#define LOOK_MS		      5	  /* between two looks at the ring */
+#define MIN_LOOKS	      2	  /* at all tasks before a process is said not to be there, */
+#define MAX_LOOKS	      100 /* and while its threads change */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
 struct observer {
@@ -142,28 +145,85 @@ static int tasks_iterate(int link)
 	return 0;
 }
 
-/* Looks at every task until no thread has come that was not there. */
+/*
+ * Asks the kernel whether this process could attach to each thread by ptrace(2): that opening its
+ * memory is allowed says so.  So Yama as it is set now and every other security module are asked.
+ * The threads' watches are there already, not armed, and end with an execve: the answer is about
+ * those whose watches are armed afterwards.
+ */
+static int threads_permitted(__s32 pid)
+{
+	char name[64];
+	struct dirent *entry;
+	int error = 0;
+	DIR *threads;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	threads = opendir(name);
+	if (!threads)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!error && (entry = readdir(threads))) {
+		int memory;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "%.20s/mem", entry->d_name);
+		memory = openat(dirfd(threads), name, O_RDONLY | O_CLOEXEC);
+		if (memory >= 0)
+			close(memory);
+		else if (errno != ENOENT && errno != ESRCH)
+			error = errno == EACCES ? -EPERM : -errno;
+	}
+	closedir(threads);
+	return error;
+}
+
+static int tasks_step(struct observer *observer, enum observe_attach step)
+{
+	observer->programs->bss->attach_step = step;
+	return tasks_iterate(observer->threads);
+}
+
+/* Makes watches for threads that have none, asks, and arms them. */
+static int threads_attach(struct observer *observer, __s32 pid)
+{
+	int error = tasks_step(observer, ATTACH_FIND);
+
+	if (error || !observer->programs->bss->attach_found)
+		return error;
+	if (observer->programs->rodata->confined)
+		error = threads_permitted(pid);
+	if (!error)
+		return tasks_step(observer, ATTACH_ARM);
+	tasks_step(observer, ATTACH_GIVE_UP);
+	return error;
+}
+
+/*
+ * Looks at every task until no thread has come that was not there, and none has executed a program
+ * meanwhile.  One more look finds a thread that took its process's number during the first.
+ */
 static int observer_attach(struct observer *observer, __s32 pid)
 {
 	struct observe__bss *shared = observer->programs->bss;
-	__u32 before, all = 0;
+	unsigned int looks = 0;
+	int error;
 
 	if (pid <= 0)
 		return -EINVAL;
 	shared->attach_pid = pid;
-	shared->attach_added = shared->attach_refused = 0;
+	shared->attach_added = 0;
 	do {
-		int error;
-
-		before = shared->attach_added;
-		error = tasks_iterate(observer->threads);
+		shared->attach_found = shared->attach_refused = shared->attach_changed = 0;
+		error = threads_attach(observer, pid);
 		if (error)
 			return error;
-		all = shared->attach_added;
-	} while (all > before);
-	if (all)
-		return all;
-	return shared->attach_refused ? -EPERM : -ESRCH;
+		looks++;
+	} while (looks < MAX_LOOKS && (shared->attach_found || shared->attach_changed ||
+				       (looks < MIN_LOOKS && !shared->attach_added)));
+	if (shared->attach_added)
+		return shared->attach_added;
+	return shared->attach_refused ? -EPERM : shared->attach_changed ? -EAGAIN : -ESRCH;
 }
 
 /* Returns false when it is to end. */
