@@ -177,6 +177,8 @@ static struct record_result record_by(const struct record_options *options,
 		result = order[i] == EVENT_BACKEND_PTRACE
 				 ? record_ptrace(&what, recording->header, sink)
 				 : record_bpf(&what, recording->header, sink);
+		if (result.refusal)
+			say("cosy profile: %s", result.refusal);
 	}
 	return result;
 }
@@ -258,6 +260,8 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	recording_leave();
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
+	if (result.error && result.refusal)
+		return STATUS_BAD;
 	if (result.error) {
 		say("cosy profile: %s: %s",
 		    result.error == -ESRCH ? "nothing is recorded" : result.reason,

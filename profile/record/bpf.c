@@ -25,6 +25,7 @@
 #include "../tools/say.h"
 #include "../tools/path.h"
 #include "record/bpf/observation.h"
+#include "record/bpf/refusal.h"
 #include "record/child.h"
 #include "record/record.h"
 #include "record/space.h"
@@ -399,8 +400,8 @@ static void take_dropped(struct watcher *watcher, const struct observation *told
 	if (!*at)
 		return;
 	tell_exit(watcher, told, (*at)->tid, true);
-	say("cosy profile: process %u has run a program with other privileges, and is not "
-	    "recorded further",
+	say("cosy profile: process %u has other rights than yours now, and is not recorded "
+	    "further",
 	    told->pid);
 	thread_destroy(watcher, at);
 	at = thread_place(watcher, told->tid);
@@ -757,11 +758,16 @@ struct record_result record_bpf(const struct record_options *options, struct eve
 	result.error = calibrate(watcher, options->backend, header);
 	if (result.error) {
 		result.refused = true;
+		result.refusal = observe_refusal(result.error);
 		free(watcher);
 		return result;
 	}
-	options->say(options->backend);
 	result.error = watcher_begin(watcher, options->backend, sink);
+	/* Others may have begun to record since it was calibrated. */
+	result.refused = result.error;
+	result.refusal = observe_refusal(result.error);
+	if (!result.error)
+		options->say(options->backend);
 	if (!result.error && options->program)
 		result.error = child_watch(watcher, program_run, options->program, true);
 	if (!result.error)

@@ -32,9 +32,10 @@ struct record_options {
 /* Its outcome; -errno in `error` if nothing could be recorded. */
 struct record_result {
 	int error;
-	const char *reason; /* what failed */
-	bool refused;	    /* the back end cannot be had here; nothing was begun */
-	int status;	    /* of the program, as wait(2) has it */
+	const char *reason;  /* what failed */
+	const char *refusal; /* why this back end cannot be had, and what to do; or NULL */
+	bool refused;	     /* the back end cannot be had here; nothing was begun */
+	int status;	     /* of the program, as wait(2) has it */
 	bool interrupted;
 };
 

@@ -47,6 +47,8 @@ struct task_struct {
 	unsigned int flags;
 	int exit_state;
 	int on_cpu;
+	char comm[16];
+	struct files_struct *files;
 	const struct cred *real_cred;
 	struct mm_struct *mm;
 	struct signal_struct *signal;

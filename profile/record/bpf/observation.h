@@ -13,7 +13,8 @@
 #define OBSERVATION_AUXV                                                                           \
 	48 /* words of the auxiliary vector: as many as there are up to AT_BASE and some */
 #define OBSERVATION_RING  (64 << 20)
-#define OBSERVATION_CALLS 512 /* CALLS_MAX */
+#define CONFINED_RING	  (16 << 20) /* an unprivileged user's: there may be several */
+#define OBSERVATION_CALLS 512	     /* CALLS_MAX */
 
 enum observation_kind {
 	OBSERVE_CALL = 1,
@@ -28,7 +29,7 @@ enum observation_kind {
 	OBSERVE_RUNNING, /* a thread goes on, and is no longer watched */
 	OBSERVE_DROPPED, /* a thread is no longer watched: its rights are no more the caller's */
 	/* Made by cosy-observe itself. */
-	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work */
+	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work (refusal.h) */
 	OBSERVE_ANSWERED, /* tid: whom ATTACH named; arg: threads that are watched, or -errno */
 	OBSERVE_LOST,	  /* arg: calls since the last such */
 	OBSERVE_END,	  /* arg: ns of processor time that cosy-observe took */

@@ -38,6 +38,8 @@ struct {
 	__uint(max_entries, OBSERVATION_RING);
 } ring SEC(".maps");
 
+const volatile __u32 ring_size = OBSERVATION_RING;
+
 /* 1 + the argument; 0: none. */
 const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION_CALLS],
 	argument_made[OBSERVATION_CALLS];
@@ -80,7 +82,7 @@ static __always_inline void *observation(__u32 kind, __u64 size)
 /* The reader looks every few milliseconds by itself. */
 static __always_inline void submit(void *record)
 {
-	bool full = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > OBSERVATION_RING / 16;
+	bool full = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_size / 16;
 
 	bpf_ringbuf_submit(record, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }

@@ -29,7 +29,10 @@
 
 #include "calls.h"
 #include "record/event.h"
+#include "record/bpf/admit.h"
 #include "record/bpf/observation.h"
+#include "record/bpf/refusal.h"
+#include "record/bpf/tasks.h"
 #include "observe.skel.h"
 
 #define BUFFER		      (1 << 18)
@@ -130,20 +133,6 @@ static __u64 observer_missed(struct observer *observer)
 }
 
 /* --- Commands ------------------------------------------------------------------------- */
-
-/* Has an iterator's program called for every task. */
-static int tasks_iterate(int link)
-{
-	int iterator = bpf_iter_create(link);
-	char nothing[64];
-
-	if (iterator < 0)
-		return -errno;
-	while (read(iterator, nothing, sizeof(nothing)) > 0)
-		;
-	close(iterator);
-	return 0;
-}
 
 /*
  * Asks the kernel whether this process could attach to each thread by ptrace(2): that opening its
@@ -265,24 +254,29 @@ static void observer_serve(struct observer *observer)
 /*
  * Root's own processes are no secret to root.  For others see task_allowed; and Yama must leave
  * debuggers alone, as we cannot tell whose descendant a caller's process is to be.  Tracepoints
- * would let anybody slow down every process of the machine.
+ * would have the compounds of every process run natively.
  */
 static int observer_confine(struct observe *programs, enum event_backend backend)
 {
 	FILE *file;
-	int scope = 0;
+	int scope = 0, error;
 
 	programs->rodata->confined = getuid() != 0;
 	if (!programs->rodata->confined)
 		return 0;
 	programs->rodata->only_uid = getuid();
 	programs->rodata->only_gid = getgid();
+	programs->rodata->ring_size = CONFINED_RING;
+	error = bpf_map__set_max_entries(programs->maps.ring, CONFINED_RING);
 	file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	if (file && fscanf(file, "%d", &scope) != 1)
+	/* Only a kernel without Yama has no such file. */
+	if (file ? fscanf(file, "%d", &scope) != 1 : errno != ENOENT)
 		scope = -1;
 	if (file)
 		fclose(file);
-	return scope || backend != EVENT_BACKEND_FENTRY ? -EPERM : 0;
+	if (scope || backend != EVENT_BACKEND_FENTRY)
+		error = -EPERM;
+	return error ? error : observer_admit();
 }
 
 static int observer_load(struct observer *observer, enum event_backend backend)
@@ -381,6 +375,8 @@ int main(int argc, char **argv)
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	if (namespace_is_first())
 		error = observer_load(&observer, backend);
+	if (isatty(STDOUT_FILENO) && observe_refusal(error))
+		fprintf(stderr, "cosy-observe: %s\n", observe_refusal(error));
 	observer_say(&observer, OBSERVE_READY, 0, error ? error : (int)backend);
 	observer_flush(&observer);
 	if (!error) {
