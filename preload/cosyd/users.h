@@ -13,7 +13,10 @@ struct user_limits {
 	unsigned int files;	  /* references to files, by all connections of one user */
 };
 
-/* Count a connection more, or less.  NULL: too many of this user, or too many users. */
+/*
+ * Count a connection more, or less.  NULL: too many of this user, or too many users.  A user's
+ * subordinate IDs count together (account.h).
+ */
 struct user *user_enter(uid_t uid, const struct user_limits *limits);
 void user_leave(struct user *user);
 

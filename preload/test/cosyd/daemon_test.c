@@ -447,6 +447,45 @@ static void test_limits(void)
 	CHECK(!seteuid(0) && !setegid(0));
 }
 
+/* Connects as a user, and returns whether it is served; the connection stays open. */
+static bool served_as(uid_t user)
+{
+	struct cosyd_reply reply;
+	int client;
+
+	CHECK(!seteuid(user));
+	client = client_connect();
+	CHECK(!seteuid(0));
+	return client >= 0 && client_ask(client, COSYD_HELLO, 0, -1) &&
+	       client_answer(client, &reply, NULL);
+}
+
+/*
+ * A user's subordinate IDs are one account, also in two ranges; other users' are others.  Only in a
+ * guest: it writes /etc/subuid.
+ */
+static void test_subordinate(void)
+{
+	static const char *const few[] = {"--user-connections", "3", NULL};
+	static const char ranges[] = "no range\none:100000:65536\ntwo:200000:65536\n"
+				     "one:300000:10\nthree:400000:1:1\n";
+	int file;
+
+	CHECK(!geteuid() && !access("/vm/config", F_OK));
+	file = open("/etc/subuid", O_CREAT | O_TRUNC | O_WRONLY, 0644);
+	CHECK(file >= 0 && write(file, ranges, sizeof(ranges) - 1) == sizeof(ranges) - 1);
+	close(file);
+	daemon_start(cosyd, few);
+	CHECK(served_as(100000) && served_as(100001) && served_as(300009));
+	CHECK(!served_as(165535) && !served_as(100000));
+	/* Those of another user; IDs beside the ranges; one in a line that is no range. */
+	CHECK(served_as(200000));
+	for (int i = 0; i < 2; i++)
+		CHECK(served_as(165536) && served_as(300010) && served_as(400000));
+	CHECK(!unlink("/etc/subuid"));
+	CHECK(served_as(165535));
+}
+
 /* True if each of them is in open(2). */
 static bool all_open(const void *context)
 {
@@ -546,6 +585,7 @@ int main(int argc, char **argv)
 		{"lingering", test_lingering},
 		{"deaf", test_deaf},
 		{"limits", test_limits},
+		{"subordinate", test_subordinate},
 		{"many", test_many},
 		{"end", test_end},
 	};
