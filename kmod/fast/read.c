@@ -13,6 +13,8 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
+#include <linux/magic.h>
+#include <linux/net.h>
 #include <linux/sched/xacct.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
@@ -20,6 +22,7 @@
 #include "fast/descriptor.h"
 #include "fast/fast.h"
 #include "fast/folio_cursor.h"
+#include "fast/socket_kind.h"
 #include "memory/access.h"
 
 /* Largest read served here; a longer one would need a safepoint in the middle. */
@@ -341,15 +344,42 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 }
 
 /*
- * Tells whether the file reads into kernel memory as well as into a user's: regular files, pipes
- * and sockets do, of others nothing is known.
+ * Tells whether a regular file reads into kernel memory as well as into a user's: by the page
+ * cache's own function, or on a file system whose function was examined.  FUSE's was, with its
+ * DIRECT_IO; 9p's was not.  Overlayfs reads as the file system below it.
  */
-static bool file_reads_to_kernel(const struct file *file)
+static bool regular_reads_to_kernel(const struct file *file)
+{
+	const struct inode *inode = d_real_inode(file->f_path.dentry);
+
+	if (file->f_op->read_iter == generic_file_read_iter)
+		return true;
+	switch (inode->i_sb->s_magic) {
+	case TMPFS_MAGIC:
+	case EXT4_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case FUSE_SUPER_MAGIC:
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Tells whether the file reads into kernel memory; false for all that was not examined. */
+static bool file_reads_to_kernel(struct file *file)
 {
 	umode_t mode = READ_ONCE(file_inode(file)->i_mode);
+	struct socket *socket;
 
-	return file->f_op->read_iter && !file->f_op->read &&
-	       (S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode)) && !(file->f_flags & O_DIRECT);
+	if (!file->f_op->read_iter || file->f_op->read || file->f_flags & O_DIRECT)
+		return false;
+	if (S_ISREG(mode))
+		return regular_reads_to_kernel(file);
+	socket = sock_from_file(file);
+	return socket ? cosy_socket_kind(socket) & COSY_SOCKET_READS : S_ISFIFO(mode);
 }
 
 static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached)
@@ -396,9 +426,11 @@ s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 	/* The read may wait for others, who may change what is viewed before they wake us. */
 	if (unlikely(!cached && run->held))
 		cosy_held_drop(run);
-	if (likely(cached || (file->f_mode & FMODE_CAN_READ && file_reads_to_kernel(file))))
-		result = read_byte(run, file, cached);
-	else
+	if (unlikely(!cached && !(file->f_mode & FMODE_CAN_READ && file_reads_to_kernel(file))))
+		goto leave;
+	result = read_byte(run, file, cached);
+	/* Kernel memory does not fault, so the file needs a user's after all. */
+	if (unlikely(result == -EFAULT))
 		goto leave;
 out:
 	fdput(fd);

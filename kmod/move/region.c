@@ -7,13 +7,13 @@
  * memory is (shared by a memfd, gone), they leave, and libcosy makes its own call.
  */
 #include <linux/file.h>
-#include <linux/net.h>
 #include <linux/ptrace.h>
 #include <linux/socket.h>
 #include <linux/unistd.h>
 #include <linux/cosy.h>
 #include "fast/descriptor.h"
 #include "fast/fast.h"
+#include "fast/socket_kind.h"
 #include "move/arena.h"
 #include "move/move.h"
 #include "run/limits.h"
@@ -110,7 +110,8 @@ static bool region_reads_again(u32 number)
 		struct socket *socket = sock_from_file(fd_file(f));
 		umode_t mode = file_inode(fd_file(f))->i_mode;
 
-		again = socket ? socket->type == SOCK_STREAM : S_ISREG(mode) || S_ISFIFO(mode);
+		again = socket ? cosy_socket_kind(socket) & COSY_SOCKET_STREAMS
+			       : S_ISREG(mode) || S_ISFIFO(mode);
 	}
 	fdput(f);
 	return again;

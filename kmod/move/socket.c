@@ -12,13 +12,14 @@
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "compat/send_pages.h"
+#include "fast/socket_kind.h"
 #include "move/socket.h"
 
 bool cosy_socket_takes(struct file *file)
 {
 	struct socket *socket = sock_from_file(file);
 
-	return socket && socket->type == SOCK_STREAM;
+	return socket && cosy_socket_kind(socket) & COSY_SOCKET_STREAMS;
 }
 
 long cosy_socket_put(struct file *file, struct bio_vec *pieces, u32 count, u32 length, u32 flags,

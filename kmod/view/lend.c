@@ -11,10 +11,10 @@
 #include <linux/socket.h>
 #include <linux/uio.h>
 #include <linux/unistd.h>
-#include <net/sock.h>
 #include "compat/compat.h"
 #include "compat/send_pages.h"
 #include "fast/fast.h"
+#include "fast/socket_kind.h"
 #include "load/program.h"
 #include "view/view.h"
 
@@ -44,7 +44,7 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 	if (unlikely(flags & ~(u64)COSY_VIEW_SEND_FLAGS))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* A socket that keeps messages apart must not get one in pieces. */
-	if (unlikely(socket->type != SOCK_STREAM))
+	if (unlikely(!(cosy_socket_kind(socket) & COSY_SOCKET_STREAMS)))
 		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	view = count ? cosy_view_find(run, address, count) : NULL;
 	/* Kept stores lie in memory that must not be lent. */

@@ -11,32 +11,12 @@
 #include <linux/net.h>
 #include <linux/socket.h>
 #include <linux/uio.h>
-#include <net/inet_connection_sock.h>
-#include <net/sock.h>
 #include "compat/compat.h"
 #include "fast/descriptor.h"
 #include "fast/fast.h"
+#include "fast/socket_kind.h"
 #include "load/program.h"
 #include "view/view.h"
-
-/* Tells whether the socket is known to copy from pages as it copies from a user's memory. */
-static bool send_copies(const struct socket *socket)
-{
-	struct sock *sk = socket->sk;
-
-	if (!sk || socket->type != SOCK_STREAM)
-		return false;
-	switch (sk->sk_family) {
-	case AF_UNIX:
-		return true;
-	case AF_INET:
-	case AF_INET6:
-		/* TLS and others above TCP have ways of their own. */
-		return sk->sk_protocol == IPPROTO_TCP && !inet_csk_has_ulp(sk);
-	default:
-		return false;
-	}
-}
 
 /* Copies all views into the shared buffer, then sends bytes from there and waits for room. */
 static s64 send_waiting(struct cosy_activation *run, struct socket *socket, u64 address, u64 count,
@@ -60,7 +40,7 @@ static s64 view_send(struct cosy_activation *run, struct file *file,
 	u32 within = address - run->prog->buffer_address - view->offset, pieces;
 	s64 sent, rest;
 
-	if (unlikely(!socket || !send_copies(socket)))
+	if (unlikely(!socket || !(cosy_socket_kind(socket) & COSY_SOCKET_COPIES)))
 		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	pieces = cosy_view_pieces(view, within, count, piece);
 	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);

@@ -95,6 +95,12 @@ _RANDOM = ("same", "race")
 # was loaded again; and ones on processors of their own, of which QEMU has these models.
 _PROCESSORS = {"processor-MDS": "Skylake-Server", "processor-Retbleed": "EPYC", "processor-TSA": "EPYC-Milan"}
 _ALONE = ("fast_failed", "types", *_PROCESSORS)
+# Modules of the kernel for kinds of files and sockets, as in tests/vm/guest/CMakeLists.txt.
+_KINDS = ("descriptors", "messages")
+_KINDS_MODULES = (
+    *("fuse", "tls", "ghash-generic", "gcm", "ctr", "sctp", "tipc"),
+    *("algif_aead", "algif_hash", "algif_rng", "algif_skcipher"),
+)
 _LAST_LINES = 200  # that are shown of a machine in which the module as it is failed
 
 
@@ -182,6 +188,10 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     if tests[0] in _PROCESSORS:
         arguments += ["--cpu", _PROCESSORS[tests[0]]]
         put += [options.build / "bin/cosy", _GUEST / "processor.sh", _GUEST / "suite.sh"]
+    if set(tests) & set(_KINDS):
+        arguments += ["--env", "CHECK_KINDS=all"]
+        for module in _KINDS_MODULES:
+            arguments += ["--load", module]
     for path in put:
         arguments += ["--put", path]
     with tempfile.TemporaryDirectory() as empty:

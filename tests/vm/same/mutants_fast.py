@@ -306,6 +306,17 @@ MUTANTS = [
         harmless="a list that is there is known before: this one was set since",
     ),
     Mutant(
+        "readc-kinds",
+        "kmod/fast/read.c",
+        "return socket ? cosy_socket_kind(socket) & COSY_SOCKET_READS : S_ISFIFO(mode);",
+        "return true;",
+        by="descriptors",
+    ),
+    Mutant(
+        "readc-regular", "kmod/fast/read.c", "return regular_reads_to_kernel(file);", "return true;", by="descriptors"
+    ),
+    Mutant("readc-fault", "kmod/fast/read.c", "if (unlikely(result == -EFAULT))", "if (0)", by="descriptors"),
+    Mutant(
         "xattr-known",
         "kmod/fast/xattr.c",
         "if (unlikely(IS_POSIXACL(inode) && acl))",

@@ -392,7 +392,13 @@ MUTANTS = [
     Mutant("view-no-room", "kmod/view/view_write.c", "if (unlikely(ret == -ENOSPC)) {", "if (0) {", by="view_mapped"),
     # Sending
     Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)", by="view_lend"),
-    Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)", by="view_lend"),
+    Mutant(
+        "peer",
+        "kmod/view/lend.c",
+        "if (unlikely(!(cosy_socket_kind(socket) & COSY_SOCKET_STREAMS)))",
+        "if (0)",
+        by="view_lend",
+    ),
     Mutant(
         "lend-permission",
         "kmod/view/lend.c",
@@ -404,14 +410,12 @@ MUTANTS = [
     Mutant(
         "lend-flags", "kmod/view/lend.c", "if (unlikely(flags & ~(u64)COSY_VIEW_SEND_FLAGS))", "if (0)", by="view_lend"
     ),
-    Mutant("send-datagram", "kmod/view/send.c", "if (!sk || socket->type != SOCK_STREAM)", "if (!sk)", by="view_lend"),
     Mutant(
-        "send-above",
+        "send-kind",
         "kmod/view/send.c",
-        "return sk->sk_protocol == IPPROTO_TCP && !inet_csk_has_ulp(sk);",
-        "return sk->sk_protocol == IPPROTO_TCP;",
+        "!socket || !(cosy_socket_kind(socket) & COSY_SOCKET_COPIES)",
+        "!socket",
         by="view_lend",
-        out_of_reach="a protocol above TCP: these machines have no such module",
     ),
     Mutant(
         "send-flags",
