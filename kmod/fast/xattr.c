@@ -46,7 +46,8 @@ static s64 acl_missing(struct cosy_activation *run, const struct path *path, con
 
 static s64 value_get(const struct path *path, const char *name, u64 to, u64 size)
 {
-	u8 value[MAX_VALUE] __cosy_uninitialized;
+	/* A file system may return more than it has written. */
+	u8 value[MAX_VALUE] = {};
 	s64 result = vfs_getxattr(cosy_mnt_idmap(path->mnt), path->dentry, name,
 				  size ? value : NULL, size);
 

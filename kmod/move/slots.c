@@ -333,7 +333,9 @@ void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 		}
 		for (k = p.from; k < p.to; k++) {
 			child->slots[k] = slot_fork(slot[k]);
-			slots_pause(k);
+			/* The fork of a process that is to die fails anyway: see buffer_copy. */
+			if (slots_pause_killable(k))
+				return;
 		}
 	}
 }

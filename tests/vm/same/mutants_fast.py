@@ -317,6 +317,13 @@ MUTANTS = [
     ),
     Mutant("readc-fault", "kmod/fast/read.c", "if (unlikely(result == -EFAULT))", "if (0)", by="descriptors"),
     Mutant(
+        "xattr-zeroes",
+        "kmod/fast/xattr.c",
+        "u8 value[MAX_VALUE] = {};",
+        "u8 value[MAX_VALUE] __cosy_uninitialized;",
+        harmless="no file system of these kernels returns more than it has written",
+    ),
+    Mutant(
         "xattr-known",
         "kmod/fast/xattr.c",
         "if (unlikely(IS_POSIXACL(inode) && acl))",

@@ -4,6 +4,13 @@
 from mutant import Mutant
 
 MUTANTS = [
+    Mutant(
+        "slots-fork-killed",
+        "kmod/move/slots.c",
+        "\t\t\tif (slots_pause_killable(k))\n\t\t\t\treturn;\n",
+        "\t\t\tslots_pause(k);\n",
+        harmless="a killed process ends later, which no result shows",
+    ),
     # Pages that move
     Mutant("move-protect", "kmod/move/slots.c", "\tcosy_slots_write_protect(s, count);\n", "", by="move"),
     Mutant(
