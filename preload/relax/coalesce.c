@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "calls/share.h"
+#include "environment.h"
 #include "file/copy.h"
 #include "file/file.h"
 #include "file/policy.h"
@@ -28,8 +29,18 @@
 /* Times in a row that a single write was handed over, after which coalescing does not pay. */
 #define MAX_LONELY 8
 
-/* Small writes in a row that pay for lease and buffer. */
-#define EARNED 8
+/*
+ * Small writes in a row that pay for lease and buffer, at first and at most.  In between it is a
+ * matter of experience: a file that was closed before it had saved what it cost doubles it for the
+ * next, one that did pay halves it.
+ */
+#define EARNED	   8
+#define MAX_EARNED 240
+
+/* System calls that a file costs which is coalesced: for its flags, lease, signal and kind. */
+#define COST 8
+
+static unsigned int price = EARNED;
 
 uint64_t coalesce_word;
 
@@ -37,6 +48,7 @@ static struct {
 	int fd;		     /* -1: none; changed with signals blocked */
 	unsigned int writes; /* coalesced and not handed over */
 	unsigned int lonely; /* times in a row that a single write was handed over */
+	int saved;	     /* system calls, by this file so far */
 	bool coalesces;	     /* false: for copy loops only */
 	bool lent;	     /* an interrupted write may still copy into `buffer` */
 	dev_t dev;
@@ -44,7 +56,7 @@ static struct {
 	char *buffer;
 } coalesced = {.fd = -1};
 
-/* For each descriptor 0: no candidate; else 1 + small writes in a row, up to EARNED. */
+/* For each descriptor 0: no candidate; else 1 + small writes in a row, up to the price. */
 static uint8_t candidates[FILES];
 
 static bool candidates_made; /* ever */
@@ -129,6 +141,7 @@ static void coalesce_hand_over(void)
 	if (!len)
 		return;
 	stats.coalesce_flushes++;
+	coalesced.saved--;
 	coalesced.lonely = coalesced.writes > 1 ? 0 : coalesced.lonely + 1;
 	coalesced.writes = 0;
 }
@@ -144,6 +157,16 @@ void coalesce_flush(void)
 	relaxed_restore_signals(signals);
 }
 
+static void coalesce_learn(void)
+{
+	if (!coalesced.coalesces || environment_get(ENVIRONMENT_EAGER))
+		return;
+	if (coalesced.saved >= COST)
+		price = price / 2 < EARNED ? EARNED : price / 2;
+	else
+		price = price * 2 > MAX_EARNED ? MAX_EARNED : price * 2;
+}
+
 void coalesce_end(void)
 {
 	uint64_t signals;
@@ -152,6 +175,7 @@ void coalesce_end(void)
 		return;
 	signals = relaxed_block_signals();
 	coalesce_hand_over();
+	coalesce_learn();
 	reflink_end();
 	relax_lease_return(coalesced.fd);
 	if (candidates[coalesced.fd])
@@ -243,6 +267,7 @@ bool coalesce_begin(int fd, unsigned int what)
 		coalesced.ino = st.st_ino;
 		coalesced.coalesces = relaxed_allows(fd, RELAX_COALESCE);
 		coalesced.fd = fd;
+		coalesced.saved = 0;
 		relaxed_changed();
 	}
 	relaxed_restore_signals(signals);
@@ -284,6 +309,7 @@ static bool coalesce_append(int fd, const void *buf, size_t len)
 		copy_bytes(coalesced.buffer + (word & COALESCE_LEN), buf, len);
 		if (word_exchange(word | COALESCE_BUSY, word + len)) {
 			stats.coalesce++;
+			coalesced.saved++;
 			coalesced.writes++;
 			return true;
 		}
@@ -299,7 +325,7 @@ static bool coalesce_earned(int fd, size_t len)
 		candidates[fd] = 1;
 		return false;
 	}
-	if (candidates[fd] <= EARNED) {
+	if (candidates[fd] <= price) {
 		candidates[fd]++;
 		return false;
 	}

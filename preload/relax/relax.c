@@ -134,7 +134,8 @@ int relax_before_open(int flags)
 	coalesce_flush();
 	if (!(flags & O_TRUNC))
 		return flags;
-	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
+	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) &&
+	    (relaxed_now() & RELAX_TRUNC) && trunc_pays())
 		return flags & ~(O_TRUNC | O_APPEND);
 	/*
 	 * Cut now: the kernel is about to truncate, and a later cut would lengthen the file again.

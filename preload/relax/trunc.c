@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "file/file.h"
 #include "relax/relaxed.h"
 #include "relax/trunc.h"
@@ -15,6 +16,14 @@
 
 /* Bytes of the largest such file: the longer writing takes, the longer others see the old end. */
 #define MAX_SIZE (16 << 20)
+
+/* Files in a row that were cut before their close, after which most are left to the kernel. */
+#define MAX_VAIN 8
+
+/* One of so many files is tried all the same: a program may come to another part of its work. */
+#define TRY_AGAIN 64
+
+static unsigned int vain, left;
 
 enum { FREE = 0, CLAIMED = -1 };
 
@@ -29,6 +38,11 @@ static struct trunc {
 uint32_t truncs;
 
 static uint8_t slot_of[FILES]; /* + 1 */
+
+bool trunc_pays(void)
+{
+	return vain < MAX_VAIN || environment_get(ENVIRONMENT_EAGER) || ++left % TRY_AGAIN == 0;
+}
 
 bool trunc_fits(int fd, const struct stat *st)
 {
@@ -98,6 +112,8 @@ static void trunc_end(int fd, bool closing)
 	if (slot_of[fd]) {
 		struct trunc *slot = &slots[slot_of[fd] - 1];
 
+		/* A cut before the close costs a call more than the kernel's truncation. */
+		vain = closing ? 0 : vain + 1;
 		ret = slot_cut(slot, fd);
 		if (slot->appends && !closing)
 			trunc_append(fd);

@@ -20,6 +20,9 @@
 /* Counts the files that are open so; the stubs look at it. */
 extern uint32_t truncs;
 
+/* True unless the last such files were all cut before they were closed, which does not pay. */
+bool trunc_pays(void);
+
 /* True if a file of this kind may be opened so. */
 bool trunc_fits(int fd, const struct stat *st);
 
