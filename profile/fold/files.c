@@ -242,6 +242,25 @@ struct open_file *files_of_call(const struct fold_process *process, const struct
 	return argument < 0 ? NULL : files_get(process, (int)call->args[argument]);
 }
 
+/* Hashes process and name of what is opened for reading only, or returns 0. */
+static uint64_t files_asked(const struct fold_process *process, const struct event_call *call,
+			    const char *path)
+{
+	uint64_t ret = table_mix(15, process->pid),
+		 flags = call->args[call->nr != SYS_open ? 2 : 1];
+
+	if (!path || call->event.flags & EVENT_PATH_CUT ||
+	    (call->nr != SYS_open && call->nr != SYS_openat) || (flags & O_ACCMODE) != O_RDONLY ||
+	    flags & (O_DIRECTORY | O_PATH) ||
+	    (*path != '/' && call->nr == SYS_openat && (int)call->args[0] != AT_FDCWD))
+		return 0;
+	if (*path != '/')
+		ret = table_mix(ret, process->directory);
+	while (*path)
+		ret = table_mix(ret, *path++);
+	return ret | 1;
+}
+
 static void files_opened(struct files *files, struct fold_process *process,
 			 const struct event_call *call)
 {
@@ -259,6 +278,7 @@ static void files_opened(struct files *files, struct fold_process *process,
 	if (!file)
 		return;
 	file->flags = flags;
+	file->asked = files_asked(process, call, path);
 	if (path && file->kind == FILE_REGULAR && (flags & O_ACCMODE) == O_RDONLY &&
 	    !(call->event.flags & EVENT_PATH_CUT) &&
 	    (*path == '/' ||

@@ -41,6 +41,11 @@ struct open_file {
 	char *path;			/* of one that it may serve; NULL: not known */
 	uint32_t run_file;		/* profile.run_files; 0: none */
 	uint64_t calls, cpu;
+	/* useless.h */
+	uint64_t asked;	   /* hash of its process and name; 0: not known */
+	uint64_t contents; /* hash of what was read, and where; 0: nothing */
+	bool unsure;	   /* something else was done with it, or is not known */
+	bool ended;	   /* a read has found its end */
 	/* relax.h */
 	uint32_t name;	  /* its number; 0: not known */
 	bool rewrites;	  /* an old end would be there still */

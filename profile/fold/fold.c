@@ -632,7 +632,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		return;
 	}
 	sums_add(&profile->sites[site].all, &sums);
-	useless_count(&fold->useless, profile, thread->process, file, call, site);
+	useless_count(&fold->useless, profile, thread->process, file, call, origin, site);
 	reads_count(profile, &fold->run_files, thread->process, file, call, origin);
 	relax_count(&fold->relax, thread->process, file, call, origin);
 	depend_count(&fold->depends, &thread->depend, call, site, file);

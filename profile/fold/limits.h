@@ -20,6 +20,7 @@
 #define LIMIT_LINE	 12
 #define LIMIT_FILE_NAMES 6
 #define LIMIT_RUN_FILES	 2
+#define LIMIT_WAITS	 2
 #else
 #define LIMIT_SITES	 16384
 #define LIMIT_SYMBOLS	 65536
@@ -34,6 +35,7 @@
 #define LIMIT_LINE	 64    /* nodes of a thread */
 #define LIMIT_FILE_NAMES 65536 /* of which it is known whether they have contents */
 #define LIMIT_RUN_FILES	 256   /* that `cosy run` would serve, of which each is counted */
+#define LIMIT_WAITS	 256   /* threads whose last call is known to be a wait */
 #endif
 
 #define LIMIT_FRAMES (16 * LIMIT_STACKS)

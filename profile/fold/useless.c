@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "calls.h"
 #include "core.h"
 #include "fold/useless.h"
 
@@ -47,6 +48,18 @@ static bool is_look_up(const struct event_call *call)
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
 }
 
+/* Tells whether it asks for the attributes of a name; *follows: of what a symbolic link leads to. */
+static bool is_stat(const struct event_call *call, bool *follows)
+{
+	*follows = call->nr != SYS_lstat;
+	if (call->nr == SYS_newfstatat)
+		*follows = !(call->args[3] & AT_SYMLINK_NOFOLLOW);
+	else if (call->nr == SYS_statx)
+		*follows = !(call->args[2] & AT_SYMLINK_NOFOLLOW);
+	return call->nr == SYS_stat || call->nr == SYS_lstat || call->nr == SYS_newfstatat ||
+	       call->nr == SYS_statx;
+}
+
 /* Tells whether the C library asks whether the time zone has become another one. */
 static bool is_zone(const struct event_call *call)
 {
@@ -55,28 +68,98 @@ static bool is_zone(const struct event_call *call)
 	return path && !strcmp(path, "/etc/localtime");
 }
 
-/*
- * The same question had the same result when it was asked last, of the same directory if its name
- * is relative.
- */
-static bool useless_again(struct useless *useless, const struct fold_process *process,
-			  const struct open_file *file, const struct event_call *call)
+/* Hashes a question about a name, of the same directory if it is relative; 0: it has no name. */
+static uint64_t question_of(const struct fold_process *process, const struct open_file *file,
+			    const struct event_call *call, uint64_t kind)
 {
 	const char *path = event_path(&call->event);
-	uint64_t question = table_mix(table_mix(6, call->pid), call->nr), answer, *known;
-	bool again;
+	uint64_t question = table_mix(table_mix(6, call->pid), kind);
 
 	if (!path || !*path)
-		return false;
+		return 0;
 	if (*path != '/')
 		question = table_mix(question, file ? file->serial : process->directory);
 	while (*path)
 		question = table_mix(question, *path++);
-	answer = table_mix(question, call->ret) | 1;
-	known = &useless->names[question % LIMIT_NAMES];
-	again = *known == answer;
-	*known = answer;
+	return question;
+}
+
+/* Keeps the answer to a question.  True: it was the same the last time. */
+static bool useless_known(struct useless *useless, uint64_t question, uint64_t answer)
+{
+	uint64_t *known = &useless->names[question % LIMIT_NAMES], now;
+	bool again;
+
+	now = table_mix(question, answer) | 1;
+	again = *known == now;
+	*known = now;
 	return again;
+}
+
+/*
+ * The same question had the same result when it was asked last.  stat and lstat of one name are two
+ * questions, which use the same call.
+ */
+static bool useless_again(struct useless *useless, const struct fold_process *process,
+			  const struct open_file *file, const struct event_call *call)
+{
+	bool follows, stats = is_stat(call, &follows);
+	uint64_t question =
+		question_of(process, file, call, stats && !follows ? 1000 + call->nr : call->nr);
+
+	return question && useless_known(useless, question, call->ret);
+}
+
+/* The same name was asked for with the other kind of the two, and was there both times. */
+static bool useless_twice(struct useless *useless, const struct fold_process *process,
+			  const struct open_file *file, const struct event_call *call)
+{
+	uint64_t question = question_of(process, file, call, 2000), *known;
+	bool follows, other;
+
+	is_stat(call, &follows);
+	if (!question || call->ret)
+		return false;
+	known = &useless->names[question % LIMIT_NAMES];
+	other = *known == (table_mix(question, !follows) | 1);
+	/* Each answer serves one of the other kind: who asks by both again and again asks AGAIN. */
+	*known = other ? 0 : table_mix(question, follows) | 1;
+	return other;
+}
+
+static bool is_open(const struct event_call *call)
+{
+	return call->nr == SYS_open || call->nr == SYS_openat;
+}
+
+static bool opens_directory(const struct event_call *call)
+{
+	return call->args[call->nr == SYS_open ? 1 : 2] & O_DIRECTORY;
+}
+
+/* Notes what is done with a file that may be read again. */
+static void contents_note(struct open_file *file, const struct event_call *call)
+{
+	bool reads = call->nr == SYS_read || call->nr == SYS_pread64;
+
+	switch (call->nr) {
+	case SYS_read:
+	case SYS_pread64:
+	case SYS_lseek:
+		file->ended |= reads && call->ret >= 0 && (uint64_t)call->ret < call->args[2];
+		file->unsure |= call->ret < 0 || (reads && call->ret > 0 && !call->made);
+		file->contents = table_mix(table_mix(file->contents, call->ret), call->made) | 1;
+		break;
+	case SYS_fstat:
+	case SYS_newfstatat:
+	case SYS_fadvise64:
+	case SYS_fcntl:
+	case SYS_ioctl:
+	case SYS_close:
+		break;
+	default:
+		file->unsure = true;
+	}
 }
 
 static void useless_found(struct profile *profile, enum useless_kind kind,
@@ -94,13 +177,65 @@ static void useless_found(struct profile *profile, enum useless_kind kind,
 	}
 }
 
+/* Counts all calls of a file that is closed, if it was read whole and the same had been read before. */
+static void useless_reread(struct useless *useless, struct profile *profile,
+			   const struct open_file *file, const struct event_call *call,
+			   uint32_t site)
+{
+	bool again;
+
+	if (!file->asked || !file->contents || file->unsure || !file->ended || file->shared ||
+	    file->references > 1)
+		return;
+	again = useless_known(useless, file->asked, file->contents);
+	profile->useless[USELESS_REREAD].of += file->calls + 1;
+	if (!again)
+		return;
+	useless_found(profile, USELESS_REREAD, call, site);
+	profile->useless[USELESS_REREAD].calls += file->calls;
+	profile->useless[USELESS_REREAD].cpu += file->cpu;
+}
+
+/*
+ * Counts the wait before a read or write of a regular file as one for that: it could not have
+ * slept.
+ */
+static void useless_ready(struct useless *useless, struct profile *profile,
+			  const struct open_file *file, const struct event_call *call)
+{
+	struct useless_wait *wait = &useless->waits[call->event.tid % LIMIT_WAITS];
+	bool uses = call->nr == SYS_read || call->nr == SYS_write || call->nr == SYS_pread64 ||
+		    call->nr == SYS_pwrite64 || call->nr == SYS_readv || call->nr == SYS_writev;
+
+	if (wait->tid != call->event.tid)
+		return;
+	wait->tid = 0;
+	if (!uses || !file || file->kind != FILE_REGULAR)
+		return;
+	profile->useless[USELESS_READY].calls++;
+	profile->useless[USELESS_READY].cpu += wait->cpu;
+	profile->useless[USELESS_READY].site = wait->site;
+	profile->useless[USELESS_WAIT].calls--;
+	profile->useless[USELESS_WAIT].cpu -= wait->cpu;
+}
+
 void useless_count(struct useless *useless, struct profile *profile,
-		   const struct fold_process *process, const struct open_file *file,
-		   const struct event_call *call, uint32_t site)
+		   const struct fold_process *process, struct open_file *file,
+		   const struct event_call *call, enum call_origin origin, uint32_t site)
 {
 	enum useless_kind kind;
-	bool found;
+	bool found, follows;
 
+	useless_ready(useless, profile, file, call);
+	if (file)
+		contents_note(file, call);
+	if (file && call->nr == SYS_close)
+		useless_reread(useless, profile, file, call, site);
+	if (is_stat(call, &follows)) {
+		profile->useless[USELESS_TWICE].of++;
+		if (useless_twice(useless, process, file, call))
+			useless_found(profile, USELESS_TWICE, call, site);
+	}
 	if (call->nr == SYS_lseek) {
 		kind = USELESS_SEEK;
 		/* From the end it asks how long the file is, and moves by the way. */
@@ -110,6 +245,10 @@ void useless_count(struct useless *useless, struct profile *profile,
 		kind = USELESS_WAIT;
 		found = call->ret > 0 && !(call->event.flags & EVENT_SLEPT) &&
 			call->event.flags & EVENT_CPU;
+		profile->useless[USELESS_READY].of++;
+		if (found)
+			useless->waits[call->event.tid % LIMIT_WAITS] = (struct useless_wait){
+				.tid = call->event.tid, .site = site, .cpu = call->cpu};
 	} else if (call->nr == SYS_fcntl) {
 		kind = USELESS_FLAGS;
 		found = call->args[1] == F_GETFD || call->args[1] == F_GETFL;
@@ -119,7 +258,13 @@ void useless_count(struct useless *useless, struct profile *profile,
 	} else if (is_identity(call)) {
 		kind = USELESS_IDENTITY;
 		found = true;
-	} else if (file) {
+	} else if (is_open(call) && opens_directory(call)) {
+		kind = USELESS_NO_DIRECTORY;
+		found = call->ret == -ENOTDIR;
+	} else if (call->nr == SYS_read && origin == ORIGIN_LIBC) {
+		kind = USELESS_UNBUFFERED;
+		found = call->args[2] == 1 && call->ret == 1;
+	} else if (file || (call->ret == -EAGAIN && call_descriptor(call->nr) >= 0)) {
 		kind = USELESS_EMPTY;
 		found = call->ret == -EAGAIN;
 	} else {
