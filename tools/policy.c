@@ -15,6 +15,7 @@
 
 /* One environment variable can take 128 KiB; the rules leave room. */
 #define MAX_TEXT 65536
+#define MAX_SIZE (1ULL << 40)
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
@@ -154,15 +155,20 @@ static const char *read_size(const char *from, size_t len, uint64_t *value, size
 	static const char units[] = "KMG";
 	size_t i = 0;
 
-	for (*value = 0; i < len && from[i] >= '0' && from[i] <= '9' && *value < 1ULL << 40; i++)
-		*value = *value * 10 + (from[i] - '0');
-	if (i && i < len && strchr(units, from[i]))
-		*value <<= 10 * (strchr(units, from[i++]) - units + 1);
+	/* One that is too large already grows no further. */
+	for (*value = 0; i < len && from[i] >= '0' && from[i] <= '9'; i++)
+		if (*value <= MAX_SIZE)
+			*value = *value * 10 + (from[i] - '0');
+	if (i && i < len && strchr(units, from[i])) {
+		unsigned int shift = 10 * (strchr(units, from[i++]) - units + 1);
+
+		*value = *value > MAX_SIZE ? *value : *value << shift;
+	}
 	*at = i;
 	if (!i || i != len)
 		return "a size is a number, with K, M or G after it or nothing";
 	*at = 0;
-	return *value < 4096 || *value > 1ULL << 40 ? "a size is between 4K and 1024G" : NULL;
+	return *value < 4096 || *value > MAX_SIZE ? "a size is between 4K and 1024G" : NULL;
 }
 
 static bool size(struct parser *parser, char kind, const char *from, size_t len)

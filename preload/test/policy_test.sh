@@ -218,6 +218,8 @@ wrong 1:6 'none of on, off' ': on perhaps'
 wrong 1:15 'relax= takes' ': relax=trunc,trunk'
 wrong 1:12 'a size is a number' ': window=64X'
 wrong 1:10 'between 4K' ': window=4'
+wrong 1:10 'between 4K' ': window=99999999999999999999999'
+wrong 1:10 'between 4K' ': window=9999999999999G'
 wrong 1:10 'whole process' 'file * : memory=1M'
 wrong 1:6 'quote is not closed' 'file "/x : off'
 wrong 1:2 'control character' "$(printf ':\001')"
