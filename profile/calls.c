@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* calls.c - see calls.h. */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -164,6 +165,23 @@ int call_given(unsigned int nr)
 int call_made(unsigned int nr)
 {
 	return call_memory_argument(nr, 'p');
+}
+
+bool call_locks(unsigned int nr, uint64_t command)
+{
+	if (nr != SYS_fcntl)
+		return false;
+	switch (command) {
+	case F_SETLK:
+	case F_SETLKW:
+	case F_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+	case F_OFD_GETLK:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool call_memory(unsigned int nr, const uint64_t args[6])

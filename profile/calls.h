@@ -32,6 +32,9 @@ int call_descriptor(unsigned int nr);
 int call_given(unsigned int nr);
 int call_made(unsigned int nr);
 
+/* Tells whether it is an fcntl, with `command`, that has a struct flock. */
+bool call_locks(unsigned int nr, uint64_t command);
+
 /* Asks for memory, or gives it back: the allocator's business, not the loop's it comes in. */
 bool call_memory(unsigned int nr, const uint64_t args[6]);
 

@@ -35,7 +35,8 @@ enum {
 	STATUS_BAD = 1,
 	STATUS_USAGE = 2,
 	STATUS_NOT_EXECUTED = 126,
-	STATUS_NOT_FOUND = 127
+	STATUS_NOT_FOUND = 127,
+	STATUS_SIGNALLED = 128, /* and the signal's number */
 };
 
 #define MAX_PIDS 4096
@@ -52,6 +53,7 @@ struct profile_options {
 	unsigned int rounds;	    /* of --verify; 0: none */
 	const char *marked;	    /* what it verifies */
 	const char *build;	    /* makes that of the best region */
+	bool cut;		    /* the recording has ended before the program, by time or ^C */
 	struct load load;	    /* command NULL: none */
 	char **program;
 };
@@ -68,8 +70,12 @@ struct recording {
 /* Time until a signal that ends the recording comes again, in ns. */
 #define AGAIN 50000000
 
-static volatile sig_atomic_t stop;
-static timer_t timer; /* of the recording's end, and then of more signals */
+/* Time that a program has to end by a signal before it is said to go on: some pauses, in ns. */
+#define PAUSE  20000000
+#define PAUSES 10
+
+static volatile sig_atomic_t stop; /* the signal that ends the recording; 0: none came */
+static timer_t timer;		   /* of the recording's end, and then of more signals */
 
 static void profile_usage(void)
 {
@@ -105,9 +111,15 @@ static void stop_on_signal(int signal)
 {
 	struct itimerspec later = {{0, AGAIN}, {0, AGAIN}};
 
-	(void)signal;
-	stop = 1;
+	if (!stop || signal_terminates(signal))
+		stop = signal;
 	timer_settime(timer, 0, &later, NULL);
+}
+
+/* Says what is wrong with a file or a program, whose name may be empty or anything else. */
+static void name_complain(const char *name, const char *why)
+{
+	say("cosy profile: %s: %s", *name ? name : "\"\"", why);
 }
 
 static void recording_take(void *context, const struct event *event)
@@ -129,7 +141,7 @@ static void recording_take(void *context, const struct event *event)
 	fold_take(recording->fold, event);
 }
 
-/* ^C ends the recording, and so does its time; what is watched goes on. */
+/* ^C ends the recording, and so do its time and the load. */
 static bool recording_prepare(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -143,7 +155,7 @@ static bool recording_prepare(void)
 /* From now on ^C ends `cosy profile` itself. */
 static void recording_leave(void)
 {
-	signals_release();
+	signals_release(stop);
 	timer_delete(timer);
 }
 
@@ -200,7 +212,7 @@ static bool recording_begin(void *context)
 	timer_settime(timer, 0, &time, NULL);
 	/* ^C has come before, whose timer that was. */
 	if (stop)
-		stop_on_signal(SIGINT);
+		stop_on_signal(stop);
 	return !options->load.command || load_start(&options->load);
 }
 
@@ -222,6 +234,34 @@ static int load_finish(struct profile_options *options, bool interrupted)
 	return STATUS_BAD;
 }
 
+/* Tells in which way a program ended, if that is not success. */
+static void program_ended(const char *program, int status)
+{
+	if (WIFSIGNALED(status))
+		say("cosy profile: %s was killed by signal %d (%s)", program, WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		say("cosy profile: %s ended with status %d", program, WEXITSTATUS(status));
+}
+
+/*
+ * The recording has ended before the program: by ^C, which the terminal gives to the program as
+ * well; by its time; or by a signal that asks us to end, and so the program.
+ */
+static void program_leave(const char *program, pid_t pid)
+{
+	const struct timespec pause = {0, PAUSE};
+	int status = 0;
+	pid_t ended = 0;
+
+	if (signal_terminates(stop))
+		kill(pid, stop);
+	for (int i = 0; i < PAUSES && !(ended = waitpid(pid, &status, WNOHANG)); i++)
+		nanosleep(&pause, NULL);
+	if (!ended)
+		say("cosy profile: %s goes on, as process %d", program, (int)pid);
+}
+
 static int profile_record(struct profile_options *options, struct recording *recording)
 {
 	struct record_options what = {
@@ -239,13 +279,13 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	int error, load;
 
 	if (options->program && (error = program_find(options->program[0]))) {
-		say("cosy profile: %s: %s", options->program[0], strerror(-error));
+		name_complain(options->program[0], strerror(-error));
 		return error == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTED;
 	}
 	if (options->write) {
 		recording->file = fopen(options->write, "we");
 		if (!recording->file) {
-			say("cosy profile: %s: %s", options->write, strerror(errno));
+			name_complain(options->write, strerror(errno));
 			return STATUS_USAGE;
 		}
 	}
@@ -257,7 +297,14 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	}
 	result = record_by(&what, recording, &sink);
 	load = load_finish(options, result.interrupted);
+	options->cut = result.interrupted && !options->load.command;
 	recording_leave();
+	if (result.program && !options->load.command && recording->executed) {
+		if (result.interrupted)
+			program_leave(options->program[0], result.program);
+		else
+			program_ended(options->program[0], result.status);
+	}
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error && result.refusal)
@@ -276,6 +323,8 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	/* The child has said why. */
 	if (options->program && !recording->executed && !result.interrupted)
 		return WIFEXITED(result.status) ? WEXITSTATUS(result.status) : STATUS_NOT_EXECUTED;
+	if (signal_terminates(stop))
+		options->rounds = 0;
 	return load;
 }
 
@@ -288,7 +337,7 @@ static int profile_read(const char *path, struct recording *recording)
 	int got;
 
 	if (!file) {
-		say("cosy profile: %s: %s", path, strerror(errno));
+		name_complain(path, strerror(errno));
 		return STATUS_USAGE;
 	}
 	got = event_file_header(file, recording->header, &why);
@@ -298,8 +347,39 @@ static int profile_read(const char *path, struct recording *recording)
 		fold_take(recording->fold, event);
 	fclose(file);
 	if (got < 0)
-		say("cosy profile: %s: %s", path, why);
+		name_complain(path, why);
 	return got < 0 ? STATUS_BAD : STATUS_FINE;
+}
+
+/* Prints the same figures as the finding has, and what came of them. */
+static void verified_show(const struct verified *result, bool shares, FILE *to)
+{
+	char predicted[SHOW_RANGE], measured[32], noise[32];
+
+	if (shares) {
+		snprintf(predicted, sizeof(predicted), "%.0f to %.0f %%",
+			 show_saving(result->low, 1), show_saving(result->high, 1));
+		snprintf(measured, sizeof(measured), "%.0f %%", show_saving(result->measured, 1));
+		snprintf(noise, sizeof(noise), "%.0f", 100 * result->noise);
+	} else {
+		show_times(predicted, sizeof(predicted), result->low * result->plain,
+			   result->high * result->plain);
+		advise_time(measured, sizeof(measured), result->measured * result->plain);
+		advise_time(noise, sizeof(noise), result->noise * result->plain);
+	}
+	if (result->judged)
+		fprintf(to,
+			"\nVerified: %s, predicted %s, measured %s (+-%s) less processor time: "
+			"%s\n",
+			result->way, predicted, measured, noise, result->in ? "in" : "OUT");
+	else
+		fprintf(to,
+			"\nNot verified: %s, predicted %s less processor time, but runs of the "
+			"program differ by %.0f %% of it: too short a program, or too busy a "
+			"machine\n",
+			result->way, predicted, 100 * result->noise);
+	fprintf(to, "  %.1f ms, and %.1f ms with %s, medians of %u runs each without a tracer\n",
+		result->plain / 1e6, result->other / 1e6, result->way, result->rounds);
 }
 
 /* Status 1 when what was measured is not what was predicted. */
@@ -311,23 +391,20 @@ static int profile_verify(const struct profile_options *options, struct advice *
 				   .load = options->load.command,
 				   .rounds = options->rounds};
 	const struct verified *result = &advice->verified;
-	const char *why = options->build
-				  ? build_suggested(advice, places, options->build, &plan.region)
-				  : NULL;
+	const char *why = NULL;
 
+	if (options->cut && !advise_measures(advice->profile))
+		why = "only a part of the program's run was recorded, and by ptrace without its "
+		      "processor time, so that a whole run cannot be compared with it";
+	else if (options->build)
+		why = build_suggested(advice, places, options->build, &plan.region);
 	if (!why)
 		why = verify(advice, &plan, &advice->verified);
 	if (why) {
 		say("cosy profile: --verify: %s", why);
 		return STATUS_BAD;
 	}
-	fprintf(to,
-		"\nVerified: %s, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
-		"processor time: %s\n"
-		"  %.1f ms, and %.1f ms with %s, medians of %u runs each without a tracer\n",
-		result->way, show_saving(result->low, 1), show_saving(result->high, 1),
-		show_saving(result->measured, 1), 100 * result->noise, result->in ? "in" : "OUT",
-		result->plain / 1e6, result->other / 1e6, result->way, result->rounds);
+	verified_show(result, advise_measures(advice->profile), to);
 	return result->in ? STATUS_FINE : STATUS_BAD;
 }
 
@@ -345,7 +422,7 @@ static bool show_file(const char *path,
 		print(to, advice, places);
 	if (to && (to == stdout ? !fflush(to) : !fclose(to)))
 		return true;
-	say("cosy profile: %s: %s", path, strerror(errno));
+	name_complain(path, strerror(errno));
 	return false;
 }
 
@@ -553,7 +630,8 @@ static bool options_writable(const char *path)
 	if (!path || !strcmp(path, "-"))
 		return true;
 	file = fopen(path, "ae");
-	return (file && !fclose(file)) || options_misused("%s: %s", path, strerror(errno));
+	return (file && !fclose(file)) ||
+	       options_misused("%s: %s", *path ? path : "\"\"", strerror(errno));
 }
 
 /* Refuses combinations that mean nothing; there is one source of events. */
@@ -618,12 +696,18 @@ int main(int argc, char **argv)
 		fputs("Try `cosy profile --help`.\n", stderr);
 		return STATUS_USAGE;
 	}
+	if (!options.read && access("/proc/self/maps", R_OK)) {
+		say("cosy profile: /proc is not mounted here, and recording needs it");
+		return STATUS_BAD;
+	}
 	status = options.read ? profile_read(options.read, &recording)
 			      : profile_record(&options, &recording);
 	if (status == STATUS_FINE && !recording.fold)
 		status = STATUS_BAD;
 	if (status == STATUS_FINE)
 		status = profile_show(&options, fold_finish(recording.fold));
+	if (status == STATUS_FINE && signal_terminates(stop))
+		status = STATUS_SIGNALLED + stop;
 	if (recording.fold)
 		fold_destroy(recording.fold);
 	return status;

@@ -18,6 +18,18 @@ static inline const char *path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Tells whether a path leads to another file in each process. */
+static inline bool path_is_own(const char *path)
+{
+	static const char *const own[] = {"/proc/self/", "/proc/thread-self/", "/dev/fd/",
+					  "/dev/stdin"};
+
+	for (unsigned int i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (!strncmp(path, own[i], strlen(own[i])))
+			return true;
+	return false;
+}
+
 /*
  * Takes the interpreter from the begin of a file, a string of less than SCRIPT_LINE bytes, into
  * `ret`, which has SCRIPT_LINE.  False: the file is no script, or names none.

@@ -36,6 +36,9 @@ int command_profile(int argc, char **argv)
 		}
 	}
 	execv(COSY_FULL_LIBEXECDIR "/cosy/" PROGRAM, argv);
-	say("cosy profile: " PROGRAM ": %s", strerror(errno));
+	if (len < 0)
+		say("cosy profile: /proc is not mounted here, and it is needed");
+	else
+		say("cosy profile: " PROGRAM ": %s", strerror(errno));
 	return EXIT_BAD;
 }

@@ -18,8 +18,8 @@
 /* Most calls for each of them: larger files than one operation is meant for make more. */
 #define MAX_WHOLE_CALLS 64
 
-/* Part of ptrace's time between two calls that is not known better. */
-#define GAP_NOISE 0.3
+/* Part of what a stop by ptrace takes that may be left after its mean has been subtracted. */
+#define STOP_NOISE 0.3
 
 /* Instructions of a compound: of a loop of two calls or three, and of one that does a lot with them. */
 #define MIN_INSNS 40
@@ -37,11 +37,21 @@ static double instruction(const struct profile *profile)
 	return null_call / model_null_call;
 }
 
+bool advise_measures(const struct profile *profile)
+{
+	return profile->header.backend != EVENT_BACKEND_PTRACE;
+}
+
 double saving_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu)
 {
-	double least = (double)calls * profile->header.null_call;
-	double ret = (double)cpu - (double)calls * profile->header.call_cost;
+	const struct event_header *header = &profile->header;
+	double least = (double)calls * header->null_call;
+	double ret = (double)cpu - (double)calls * header->call_cost;
 
+	if (!advise_measures(profile)) {
+		ret -= STOP_NOISE * (double)calls * fabs((double)header->call_cost);
+		least = (double)calls * fmax(header->read_call, header->null_call);
+	}
 	return ret < least ? least : ret;
 }
 
@@ -57,7 +67,9 @@ uint64_t advise_cpu(const struct profile *profile, const struct sums *sums)
 
 uint64_t advise_user(const struct profile *profile, const struct sums *sums)
 {
-	double ret = (double)sums->user - (double)sums->calls * profile->header.gap_cost;
+	double noise = advise_measures(profile) ? 0 : STOP_NOISE;
+	double ret =
+		(double)sums->user - (1 + noise) * (double)sums->calls * profile->header.gap_cost;
 
 	return ret < 0 ? 0 : saving_ns(ret);
 }
@@ -92,13 +104,24 @@ static double class_saved(const struct profile *profile, uint64_t calls, double 
 	return cpu * (1 - remains);
 }
 
+/* Returns what they take: the shortest ones are known without a tracer. */
+static double class_cpu(const struct profile *profile, const struct sums *sums,
+			enum call_class class)
+{
+	uint64_t calls = sums->of[class].calls;
+
+	if (!advise_measures(profile) && (class == CLASS_PURE || class == CLASS_SEEK))
+		return (double)calls * profile->header.null_call;
+	return saving_cpu(profile, calls, sums->of[class].cpu);
+}
+
 /* Returns what the calls of a class save in a region. */
 static struct saving class_saves(const struct profile *profile, const struct sums *sums,
 				 enum call_class class)
 {
 	const struct model_class *model = &model_classes[class];
 	uint64_t calls = sums->of[class].calls;
-	double cpu = saving_cpu(profile, calls, sums->of[class].cpu);
+	double cpu = class_cpu(profile, sums, class);
 	double crossing = class_saved(profile, calls, cpu, model_crossing),
 	       least = class_saved(profile, calls, cpu, model->least),
 	       most = class_saved(profile, calls, cpu, model->most),
@@ -110,20 +133,6 @@ static struct saving class_saves(const struct profile *profile, const struct sum
 	if (middle < crossing && least >= crossing)
 		middle = crossing;
 	return (struct saving){fmin(crossing, least), middle, fmax(named, middle)};
-}
-
-/*
- * The program's own time between the calls of a row, as far as it is surely that: a stop by ptrace
- * leaves caches colder than any calibration knows, by a part of what it costs itself.
- */
-static double row_computes(const struct advice *advice, const struct profile_row *row)
-{
-	const struct profile *profile = advice->profile;
-	double ret = advise_user(profile, &row->sums);
-
-	if (profile->header.backend == EVENT_BACKEND_PTRACE)
-		ret -= (double)row->sums.calls * profile->header.gap_cost * GAP_NOISE;
-	return ret < 0 ? 0 : ret;
 }
 
 /* True for calls of which the compiler thinks that they have a specialised version. */
@@ -262,7 +271,7 @@ static double listing_saves(const struct profile *profile, const struct sums *su
 static struct saving region_gains(const struct advice *advice, const struct profile_row *row)
 {
 	const struct profile *profile = advice->profile;
-	double user = row_computes(advice, row);
+	double user = advise_user(profile, &row->sums);
 	/* A call that no region may hold ends it, and the next one begins after it. */
 	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
 	double cost = entries * model_region * instruction(profile);
@@ -345,11 +354,19 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 		       const struct saving *range, char *to, size_t size)
 {
 	const struct profile *profile = advice->profile;
-	double kernel = advise_cpu(profile, &row->sums), user = row_computes(advice, row);
+	double kernel = advise_cpu(profile, &row->sums), user = advise_user(profile, &row->sums);
 	double per_entry = row->entries ? (double)row->sums.calls / row->entries : 0;
 	double outside = sums_outside(&row->sums) / row->processes;
 	struct saving gains = region_gains(advice, row);
+	char most[32], least[32], part[40];
 
+	if (advise_measures(profile))
+		snprintf(part, sizeof(part), "%.0f %% of its time",
+			 user + kernel > 0 ? 100 * user / (user + kernel) : 0);
+	else
+		advise_time(part, sizeof(part), user);
+	advise_amount(most, sizeof(most), advice, range->high);
+	advise_amount(least, sizeof(least), advice, -range->low);
 	if (!profile->running && outside < region_earns(MIN_INSNS) && saving_pays(advice, &gains))
 		snprintf(to, size,
 			 "too short a run: a region goes into the kernel after some %.0f times as "
@@ -357,10 +374,9 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			 ceil(region_earns(MAX_INSNS) / outside));
 	else if (range->middle > MIN_SHARE * advice->cpu)
 		snprintf(to, size,
-			 "it may save %.0f %% or cost %.0f %%, since computing is slower in a "
-			 "region "
-			 "and so may be calls of pipes and sockets; build both and compare",
-			 100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
+			 "it may save %s or cost %s, since computing is slower in a region and so "
+			 "may be calls of pipes and sockets; build both and compare",
+			 most, least);
 	else if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
 		snprintf(to, size,
 			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "
@@ -372,9 +388,7 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			 "each time");
 	else if (3 * user > kernel)
 		snprintf(to, size,
-			 "it computes between its calls (%.0f %% of its time), which is slower in "
-			 "a region",
-			 100 * user / (user + kernel));
+			 "it computes between its calls (%s), which is slower in a region", part);
 	else if (per_entry && per_entry < 7)
 		snprintf(to, size,
 			 "only %.1f calls each time that it is entered: a region pays from about "
@@ -397,9 +411,15 @@ static const char *loop_why(enum loop_found found)
 	case LOOP_OUTSIDE:
 		return "the loop around it is in another file than its calls, as where a "
 		       "library makes them: a region has to hold both";
+	case LOOP_LIBC:
+		return "the C library or the dynamic linker makes its calls for itself: there is "
+		       "no loop of the program's to mark";
+	case LOOP_APART:
+		return "its calls come from several functions, and no function was seen that "
+		       "calls them all: a region is one loop in C";
 	case LOOP_NOWHERE:
-		return "no function is known that all its calls come from, as where code made "
-		       "while the program runs makes them (JavaScript, Java): a region holds C";
+		return "nothing is known of where its calls come from, as under code that is made "
+		       "while the program runs (JavaScript, Java): a region is one loop in C";
 	default:
 		return NULL;
 	}
@@ -532,17 +552,17 @@ static bool session_whole(const struct profile *profile, const struct session *s
 static void whole_text(struct finding *finding, const struct session *most, uint64_t times,
 		       const struct advice *advice, const char *title, const char *name)
 {
-	char sequence[100];
+	char sequence[100], share[32];
 
+	advise_amount(share, sizeof(share), advice, finding->cpu);
 	advise_session(advice->profile, most, sequence, sizeof(sequence));
 	snprintf(finding->title, sizeof(finding->title), "%s: %lu file%s (%s)", title, times,
 		 times == 1 ? "" : "s", sequence);
 	if (finding->way == WAY_NOTHING)
 		snprintf(finding->why, sizeof(finding->why),
-			 "%.1f %% of the processor time, %.1f us a file, which is nearly all the "
-			 "file system's own; %s saves %.1f calls of each",
-			 advice->cpu ? 100.0 * finding->cpu / advice->cpu : 0,
-			 finding->cpu / 1e3 / times, name,
+			 "%s of processor time, %.1f us a file, which is nearly all the file "
+			 "system's own; %s saves %.1f calls of each",
+			 share, finding->cpu / 1e3 / times, name,
 			 (double)(finding->calls - times) / times);
 	else
 		snprintf(finding->type, sizeof(finding->type),
@@ -592,6 +612,18 @@ static void advise_whole(struct advice *advice, unsigned int what, const char *t
 
 /* --- What could be left out ------------------------------------------------------------------ */
 
+/* Tells whether the code is in a library, whose source the program's author may not have. */
+static bool useless_in_library(const struct profile *profile, const struct event_frame *frame)
+{
+	const char *path;
+
+	if (!frame->object || frame->object > profile->n_objects)
+		return false;
+	path = profile->objects[frame->object].path;
+	return strstr(path, ".so.") ||
+	       (strlen(path) > 3 && !strcmp(path + strlen(path) - 3, ".so"));
+}
+
 static void advise_useless(struct advice *advice, enum useless_kind kind)
 {
 	static const struct {
@@ -624,7 +656,12 @@ static void advise_useless(struct advice *advice, enum useless_kind kind)
 	}
 	snprintf(finding->title, sizeof(finding->title), "%s: %lu of %lu (%s)", texts[kind].title,
 		 calls, profile->useless[kind].of, texts[kind].of);
-	snprintf(finding->type, sizeof(finding->type), "%s", texts[kind].advice);
+	if (frame && useless_in_library(profile, frame))
+		snprintf(finding->type, sizeof(finding->type),
+			 "a library makes these calls: call it less often, or change it: %s",
+			 texts[kind].advice);
+	else
+		snprintf(finding->type, sizeof(finding->type), "%s", texts[kind].advice);
 	strcpy(finding->gives_up, "nothing");
 }
 

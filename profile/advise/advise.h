@@ -47,8 +47,9 @@ struct verified {
 	const char *way; /* "cosy run" or "regions" */
 	unsigned int rounds;
 	double plain, other;	/* ns of processor time of a whole run, medians */
-	double low, high;	/* predicted, in parts of `plain` */
+	double low, high;	/* predicted, in parts of the processor time, as it is shown */
 	double measured, noise; /* the same; noise: the middle half of the rounds */
+	bool judged;		/* false: the noise is too large to tell */
 	bool in;
 };
 
@@ -83,9 +84,24 @@ struct advice {
 void advise(const struct profile *profile, const struct advise_context *context,
 	    struct advice *ret);
 
-/* Processor time of so many calls, and between them, without what recording took. */
+/*
+ * Tells whether the back end measures processor time so well that a share of it can be given: ptrace
+ * does not, since a stop takes ten times what a cheap call does, and never the same.
+ */
+bool advise_measures(const struct profile *profile);
+
+/*
+ * Processor time of so many calls, and between them, without what recording took.  By ptrace it is
+ * what surely is the program's own, and at least what its calls take here without a tracer.
+ */
 uint64_t advise_cpu(const struct profile *profile, const struct sums *sums);
 uint64_t advise_user(const struct profile *profile, const struct sums *sums);
+
+/* Writes a time, such as "1.2 ms". */
+void advise_time(char *to, size_t size, double ns);
+
+/* Writes a part of the processor time: "12 %", or as a time where no share can be given. */
+void advise_amount(char *to, size_t size, const struct advice *advice, double ns);
 
 /* "lseek read (epoll_wait write)+", at most `size` bytes of it. */
 void advise_sequence(const struct profile *profile, uint32_t symbol, char *to, size_t size);

@@ -76,6 +76,28 @@ static enum loop_found calls_held(const struct loop_search *search, uint32_t num
 	return LOOP_UNKNOWN;
 }
 
+/* Says why no function has all calls of a loop, by the first one of which too little is known. */
+static enum loop_found calls_apart(const struct profile *profile, uint32_t number,
+				   unsigned int depth)
+{
+	const struct symbol *symbol = &profile->symbols[number];
+
+	if (symbol->site > profile->n_sites)
+		return LOOP_NOWHERE;
+	if (symbol->site)
+		return profile->sites[symbol->site].libc    ? LOOP_LIBC
+		       : profile->sites[symbol->site].stack ? LOOP_APART
+							    : LOOP_NOWHERE;
+	for (uint32_t i = 0; depth && i < symbol->len; i++) {
+		enum loop_found found =
+			calls_apart(profile, profile->bodies[symbol->body + i], depth - 1);
+
+		if (found != LOOP_APART)
+			return found;
+	}
+	return LOOP_APART;
+}
+
 enum loop_found loop_find(const struct profile *profile, const struct profile_row *row,
 			  const struct loop_code *code, const struct event_frame **frame)
 {
@@ -93,7 +115,7 @@ enum loop_found loop_find(const struct profile *profile, const struct profile_ro
 	if (found == LOOP_POINTER || found == LOOP_OUTSIDE)
 		return found;
 	if (!search.common)
-		return LOOP_NOWHERE;
+		return calls_apart(profile, row->symbol, MAX_NESTED);
 	/* Further in no function has all of the calls. */
 	found = LOOP_UNKNOWN;
 	for (uint32_t i = symbol->skip; i < stack->len; i++) {

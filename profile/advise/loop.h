@@ -33,7 +33,9 @@ enum loop_found {
 	LOOP_HERE,    /* the frame returned is in it */
 	LOOP_POINTER, /* one of the calls on the way is made by a pointer */
 	LOOP_OUTSIDE, /* it is in another file than the calls */
-	LOOP_NOWHERE, /* no function is known that all calls come from */
+	LOOP_LIBC,    /* the C library or the dynamic linker makes a call of it for itself */
+	LOOP_NOWHERE, /* it is not known where a call of it comes from */
+	LOOP_APART,   /* that is known of all, and no function has them all */
 	LOOP_BEYOND,  /* it is in a caller further out than what is known of the stack */
 };
 

@@ -92,8 +92,7 @@ static struct saving run_takes(const struct advice *advice, const struct read_pr
 	double reckoned = served * price->call + run->bytes[RUN_SERVED] * price->byte;
 	struct saving ret = {.low = 0.8 * reckoned, .high = DEARER * reckoned};
 
-	/* Stopping costs ten times what such a call does, so what is left of the sum is noise. */
-	if (profile->header.backend != EVENT_BACKEND_PTRACE) {
+	if (advise_measures(profile)) {
 		ret.low = cpu < reckoned ? 0.8 * cpu : ret.low;
 		ret.high = cpu < reckoned ? reckoned : cpu < ret.high ? cpu : ret.high;
 	}
@@ -167,6 +166,10 @@ static const char *reads_look(struct advice *advice)
 		if (why != RUN_SERVED && why != RUN_REASONS)
 			reads_refuse(&advice->reads, &file->served, why);
 	}
+	if (profile->run.earlier)
+		return "on whether the program itself opened the files that were open already, "
+		       "whose they are (its user's, or cosyd runs), where (ext4, tmpfs, xfs, btrfs "
+		       "and the like), that nobody writes them, and cosy-run.conf(5)";
 	if (looked < profile->run.calls[RUN_SERVED])
 		return "on whose its files are (its user's, or cosyd runs), where they are (ext4, "
 		       "tmpfs, xfs, btrfs and the like), that nobody writes them, and "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* text.c - names of what advise.h has, and sequences as a person reads them. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,4 +121,26 @@ void advise_session(const struct profile *profile, const struct session *session
 		symbol_text(profile, profile->bodies[session->first + i], MAX_DEPTH, &text);
 	}
 	text_end(&text);
+}
+
+void advise_time(char *to, size_t size, double ns)
+{
+	double a = fabs(ns);
+
+	if (a < 1e3)
+		snprintf(to, size, "%.0f ns", ns);
+	else if (a < 1e6)
+		snprintf(to, size, "%.1f us", ns / 1e3);
+	else if (a < 1e9)
+		snprintf(to, size, "%.1f ms", ns / 1e6);
+	else
+		snprintf(to, size, "%.2f s", ns / 1e9);
+}
+
+void advise_amount(char *to, size_t size, const struct advice *advice, double ns)
+{
+	if (advise_measures(advice->profile))
+		snprintf(to, size, "%.0f %%", advice->cpu ? 100 * ns / advice->cpu : 0);
+	else
+		advise_time(to, size, ns);
 }

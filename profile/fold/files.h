@@ -21,7 +21,8 @@ struct open_file {
 	uint32_t references;
 	uint64_t serial; /* of this one only */
 	uint8_t kind;	 /* enum file_kind */
-	bool opened;	 /* while recording */
+	bool opened;	 /* by the program, as far as is known */
+	bool earlier;	 /* before the recording began */
 	bool shared;	 /* with another process */
 	bool position_known;
 	bool extends;	/* its writes make it longer, as far as is known */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "../tools/path.h"
 #include "calls.h"
 #include "fold/depend.h"
 #include "fold/files.h"
@@ -369,7 +371,9 @@ static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32
 	profile->n_sites = number;
 	site->nr = call->nr;
 	site->file = file;
-	site->stack = stack && profile->stacks[stack].user < profile->stacks[stack].len ? stack : 0;
+	site->libc = stack && profile->stacks[stack].len &&
+		     profile->stacks[stack].user == profile->stacks[stack].len;
+	site->stack = stack && !site->libc && profile->stacks[stack].len ? stack : 0;
 	return number;
 }
 
@@ -586,7 +590,10 @@ static void take_started(struct fold_process *process, const struct event_call *
 
 	if (call->ret || (call->nr != SYS_execve && call->nr != SYS_execveat))
 		return;
-	strcpy(process->started, path && !(call->event.flags & EVENT_PATH_CUT) ? path : "");
+	/* A name that means another file in each process tells nothing here. */
+	if (!path || call->event.flags & EVENT_PATH_CUT || path_is_own(path))
+		path = "";
+	strcpy(process->started, path);
 }
 
 static void take_call(struct fold *fold, const struct event_call *call)
@@ -660,6 +667,8 @@ static void take_descriptor(struct fold *fold, const struct event_descriptor *to
 	if (!file)
 		return;
 	file->flags = told->open_flags;
+	/* A running program has opened it, as far as is known; what is started later has not. */
+	file->opened = file->earlier = told->fd > STDERR_FILENO;
 	file->extends = told->open_flags & O_APPEND;
 	if (told->open_flags & O_DIRECTORY)
 		file->kind = FILE_DIRECTORY;

@@ -48,8 +48,9 @@ struct sums {
 /* A place that makes one kind of call on one kind of file. */
 struct site {
 	uint16_t nr;
-	uint8_t file; /* enum file_kind */
-	uint32_t stack;
+	uint8_t file;		       /* enum file_kind */
+	uint32_t stack;		       /* 0: no frame of it is the program's own */
+	bool libc;		       /* and that is known: the C library makes it for itself */
 	uint32_t row;		       /* that its loops are in */
 	struct sums all, outside;      /* outside: not in any loop */
 	uint64_t useless, useless_cpu; /* calls that changed nothing and said nothing new */
@@ -139,6 +140,7 @@ struct run_sums {
 	uint64_t windows, programs; /* windows made; execs and processes */
 	uint64_t random;	    /* of those that would be served: elsewhere than the last one */
 	uint64_t fetches, fetched;  /* fills of windows, and bytes of them */
+	uint64_t earlier; /* of those that would be served: of files open when recording began */
 };
 
 enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAXES };

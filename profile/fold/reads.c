@@ -8,9 +8,13 @@
 #include <sys/syscall.h>
 
 #include "../preload/file/price.h"
+#include "calls.h"
 #include "fold/reads.h"
 
 #define STEADY_READS 64
+
+/* Smallest buffer that the C library reads into by itself. */
+#define MIN_STDIO 512
 
 /* As preload/file/window.c has it. */
 #define MAX_COST (WINDOW_COST << 6)
@@ -93,22 +97,12 @@ static void reads_dup_to(struct fold_process *process, const struct event_call *
 	reads_drop(process, files_get(process, (int)call->args[1]));
 }
 
-/* Tells of an ioctl or an fcntl whether it needs the position, or may: l_whence is not recorded. */
+/* Tells of an ioctl or an fcntl whether it needs the position. */
 static bool control_ends(const struct event_call *call)
 {
 	if (call->nr == SYS_ioctl)
 		return call->args[1] == FIONREAD || call->args[1] == FIOASYNC;
-	switch (call->args[1]) {
-	case F_SETLK:
-	case F_SETLKW:
-	case F_GETLK:
-	case F_OFD_SETLK:
-	case F_OFD_SETLKW:
-	case F_OFD_GETLK:
-		return true;
-	default:
-		return false;
-	}
+	return call_locks(call->nr, call->args[1]) && call->event.flags & EVENT_FROM_POSITION;
 }
 
 /* Ends windows by calls that need the kernel's idea of a position, or close a descriptor. */
@@ -285,6 +279,8 @@ static void reads_count_all(struct profile *profile, struct fold_process *proces
 	if ((call->nr != SYS_read && call->nr != SYS_pread64) || call->ret <= 0)
 		return;
 	reason = reads_reason(file, origin);
+	if (reason == RUN_STDIO && call->args[2] < MIN_STDIO)
+		reason = RUN_UNBUFFERED;
 	if (reason == RUN_SERVED && call->args[2] > WINDOW_MAX_LENGTH)
 		reason = RUN_LARGE;
 	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call))
@@ -292,6 +288,7 @@ static void reads_count_all(struct profile *profile, struct fold_process *proces
 	if (reason == RUN_SERVED && !reads_window(profile, process, file, call))
 		reason = RUN_RANDOM;
 	if (reason == RUN_SERVED) {
+		run->earlier += file->earlier;
 		file->window_reads++;
 		run->random += file->sought;
 	}

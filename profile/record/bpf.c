@@ -45,6 +45,7 @@ struct observed_process {
 	bool leader_ended; /* before others of its threads: not told yet */
 	struct space *space;
 	char *libraries[MAX_LIBRARIES]; /* paths, by descriptor */
+	char program[EVENT_MAX_PATH];	/* "": not known */
 };
 
 struct observed_thread {
@@ -184,7 +185,9 @@ static void library_look(struct observed_process *process, const struct event_ca
 	    call->ret < MAX_LIBRARIES) {
 		free(process->libraries[call->ret]);
 		process->libraries[call->ret] =
-			path && *path == '/' && strstr(path, ".so") ? strdup(path) : NULL;
+			path && *path == '/' && !path_is_own(path) && strstr(path, ".so")
+				? strdup(path)
+				: NULL;
 	}
 	if (call->nr == SYS_mmap && call->ret > 0 && call->args[2] & PROT_EXEC &&
 	    call->args[4] < MAX_LIBRARIES && process->libraries[call->args[4]])
@@ -244,7 +247,8 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 	if (!thread || thread->process->quiet)
 		return;
 	call->event.time = told->head.time;
-	call->event.flags = EVENT_CPU | (told->flags & OBSERVED_SLEPT ? EVENT_SLEPT : 0);
+	call->event.flags = EVENT_CPU | (told->flags & OBSERVED_SLEPT ? EVENT_SLEPT : 0) |
+			    (told->flags & OBSERVED_FROM_POSITION ? EVENT_FROM_POSITION : 0);
 	call->pid = told->head.pid;
 	call->nr = told->nr;
 	call->ret = told->head.arg;
@@ -297,29 +301,47 @@ static void take_fork(struct watcher *watcher, const struct observed_fork *told)
 
 	if (!thread)
 		return;
-	if (!told->thread && parent && parent != thread->process)
+	if (!told->thread && parent && parent != thread->process) {
 		space_copy(thread->process->space, parent->space);
+		strcpy(thread->process->program, parent->program);
+	}
 	tell_fork(watcher, &told->head, told->head.arg,
 		  (told->thread ? EVENT_FORK_THREAD : 0) |
 			  (told->flags & CLONE_FILES ? EVENT_FORK_FILES : 0));
 }
 
-/* Returns the program's path: by /proc while it runs, as it was named once it has ended. */
-static const char *program_path(const struct observed_exec *told, char *whole)
+/*
+ * Returns the program's path: by /proc while it runs, as it was named once it has ended.  A name
+ * that means another file in each process is never resolved here.
+ */
+static const char *program_path(const struct observed_exec *told,
+				const struct observed_process *process, char *whole)
 {
+	bool own = path_is_own(told->path);
 	char name[64];
 	ssize_t len;
 
-	if (told->path[0] != '/') {
+	if (!strcmp(told->path, "/proc/self/exe") && *process->program)
+		return strcpy(whole, process->program);
+	if (told->path[0] != '/' || own) {
 		snprintf(name, sizeof(name), "/proc/%u/exe", told->head.pid);
 		len = readlink(name, whole, PATH_MAX - 1);
 		if (len > 0) {
 			whole[len] = 0;
-			if (!strcmp(path_name(whole), path_name(told->path)))
+			if (own || !strcmp(path_name(whole), path_name(told->path)))
 				return whole;
 		}
 	}
-	return realpath(told->path, whole) ? whole : told->path;
+	return !own && realpath(told->path, whole) ? whole : told->path;
+}
+
+static void program_note(struct observed_process *process, const char *path)
+{
+	size_t size = strlen(path) + 1;
+
+	*process->program = 0;
+	if (size <= sizeof(process->program))
+		memcpy(process->program, path, size);
 }
 
 static void take_exec(struct watcher *watcher, const struct observed_exec *told)
@@ -350,8 +372,9 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	thread->process->quiet = thread->process->leader_ended = false;
 	process_forget_libraries(thread->process);
 	space_forget(thread->process->space);
-	path = program_path(told, whole);
-	if (headers)
+	path = program_path(told, thread->process, whole);
+	program_note(thread->process, path);
+	if (headers && !path_is_own(path))
 		space_program(thread->process->space, path, headers, linker);
 	tell_exec(&watcher->sink, told->head.pid, told->head.tid, told->head.time, path);
 }
@@ -783,6 +806,7 @@ struct record_result record_bpf(const struct record_options *options, struct eve
 		if (!watcher->cpu)
 			fputs("cosy profile: cosy-observe has ended before the recording\n",
 			      stderr);
+		result.program = watcher->program;
 		if (watcher->program && !result.interrupted)
 			waitpid(watcher->program, &result.status, 0);
 		end.calls = watcher->calls;

@@ -71,9 +71,10 @@ struct event {
 };
 
 /* Flags of a call. */
-#define EVENT_SLEPT    1 /* gave the processor up before it returned */
-#define EVENT_CPU      2 /* cpu and user are measured */
-#define EVENT_PATH_CUT 4
+#define EVENT_SLEPT	    1 /* gave the processor up before it returned */
+#define EVENT_CPU	    2 /* cpu and user are measured */
+#define EVENT_PATH_CUT	    4
+#define EVENT_FROM_POSITION 8 /* a lock by fcntl that is relative to the file's position */
 
 struct event_call {
 	struct event event; /* its time is that of entering the kernel */

@@ -2,7 +2,9 @@
 /*
  * ptrace.c - a back end that stops each thread twice a call.  It needs no privilege and sees
  * everything, and makes a call some twenty times dearer.  Processor time is the scheduler's
- * (schedstat), read while the thread is stopped; what stopping itself takes of it is calibrated.
+ * (schedstat), read while the thread is stopped.  Most of it is what stopping itself takes, which
+ * is calibrated, and measured again and again (struct probes).  What is left after it is subtracted
+ * is right to about a microsecond a call, so it says nothing of cheap calls.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -33,9 +35,23 @@
 #define PAGE_BYTES  4096
 #define PAGES_MAX   (STACK_WORDS * 8 / PAGE_BYTES + 1) /* that a stack's words are in, or a path */
 #define BUCKETS	    256
+#define PROBE_TURNS 8  /* calls of a thread between two probes */
+#define PROBES	    64 /* that the mean is of, about */
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
 	 PTRACE_O_TRACEEXEC)
+
+/*
+ * The processor time that a stop takes of a thread: two to thirty us, by where the tracer and the
+ * thread run, and by what else runs there.  Now and then a thread is stopped a second time after a
+ * call, before it returns to the program: what it took in between is a stop's alone.
+ */
+struct probes {
+	unsigned int n;
+	double mean;		    /* ns, of the last ones */
+	double calibrated;	    /* while the back end was calibrated; 0: it is now */
+	double call_cost, gap_cost; /* and what recording added to a call then, and between two */
+};
 
 struct traced_process {
 	struct traced_process *next;
@@ -50,8 +66,10 @@ struct traced_thread {
 	struct traced_process *process; /* NULL: stopped until its parent says who it is */
 	pid_t tid;
 	int schedstat;
-	bool in_call;
-	uint64_t cpu, slices; /* at the last stop */
+	bool in_call, probed;
+	unsigned int turns;	     /* calls since the last probe */
+	uint64_t cpu, slices;	     /* at the last stop */
+	int64_t call_owed, gap_owed; /* ns, see time_level */
 	char path[EVENT_MAX_PATH];
 	size_t path_size;
 	struct event_call call;
@@ -66,6 +84,7 @@ struct tracer {
 	pid_t program;
 	int status;
 	uint64_t calls;
+	struct probes probes;
 	uint64_t words[STACK_WORDS];
 };
 
@@ -263,6 +282,55 @@ static void path_read(struct traced_thread *thread, uint64_t address)
 		thread->call.event.flags |= EVENT_PATH_CUT;
 }
 
+static bool lock_from_position(pid_t pid, const struct event_call *call)
+{
+	struct flock lock;
+
+	return call_locks(call->nr, call->args[1]) &&
+	       memory_read(pid, call->args[2], &lock, sizeof(lock)) == sizeof(lock) &&
+	       lock.l_whence == SEEK_CUR;
+}
+
+/* --- What a stop takes --------------------------------------------------------------- */
+
+/* Stops a thread that is at a call's end once more on its way to the program. */
+static void probe_begin(struct traced_thread *thread)
+{
+	if (++thread->turns < PROBE_TURNS)
+		return;
+	thread->turns = 0;
+	thread->probed = !ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+}
+
+static void probe_end(struct tracer *tracer, struct traced_thread *thread)
+{
+	struct probes *probes = &tracer->probes;
+	uint64_t cpu, slices;
+
+	if (!thread_times(thread, &cpu, &slices))
+		return;
+	if (probes->n < PROBES)
+		probes->n++;
+	probes->mean += ((double)(cpu - thread->cpu) - probes->mean) / probes->n;
+	thread->cpu = cpu;
+	thread->slices = slices;
+}
+
+/*
+ * Returns a time with a stop in it as if that had taken what it took while it was calibrated, which
+ * is `cost`.  What would be below 0 is owed, and subtracted from the thread's next ones.
+ */
+static uint64_t time_level(const struct probes *probes, uint64_t time, double cost, int64_t *owed)
+{
+	int64_t ret;
+
+	if (!probes->calibrated || !probes->n)
+		return time;
+	ret = (int64_t)time - *owed - (int64_t)(cost * (probes->mean / probes->calibrated - 1));
+	*owed = ret < 0 ? -ret : 0;
+	return ret < 0 ? 0 : ret;
+}
+
 /* --- A call's two stops ------------------------------------------------------------- */
 
 static void call_begin(struct tracer *tracer, struct traced_thread *thread,
@@ -290,6 +358,8 @@ static void call_begin(struct tracer *tracer, struct traced_thread *thread,
 	argument = call_given(call->nr);
 	if (argument >= 0)
 		call->given = memory_digest(pid, call->args[argument], call->args[argument + 1]);
+	if (call->nr == SYS_fcntl && lock_from_position(pid, call))
+		call->event.flags |= EVENT_FROM_POSITION;
 	registers.n_words =
 		memory_read_some(pid, registers.sp, tracer->words, sizeof(tracer->words)) / 8;
 	registers.bp =
@@ -297,7 +367,8 @@ static void call_begin(struct tracer *tracer, struct traced_thread *thread,
 	call->stack = space_stack(thread->process->space, &registers);
 	if (thread_times(thread, &cpu, &slices)) {
 		call->event.flags |= EVENT_CPU;
-		call->user = cpu - thread->cpu;
+		call->user = time_level(&tracer->probes, cpu - thread->cpu, tracer->probes.gap_cost,
+					&thread->gap_owed);
 		thread->cpu = cpu;
 		thread->slices = slices;
 	}
@@ -318,7 +389,8 @@ static void call_end(struct tracer *tracer, struct traced_thread *thread,
 	call->took = clock_now() - call->event.time;
 	call->ret = info->exit.rval;
 	if (thread_times(thread, &cpu, &slices)) {
-		call->cpu = cpu - thread->cpu;
+		call->cpu = time_level(&tracer->probes, cpu - thread->cpu, tracer->probes.call_cost,
+				       &thread->call_owed);
 		/* It got a processor once, to go on; more often if it slept or others ran. */
 		if (slices > thread->slices + 1)
 			call->event.flags |= EVENT_SLEPT;
@@ -329,6 +401,9 @@ static void call_end(struct tracer *tracer, struct traced_thread *thread,
 	if (argument >= 0 && call->ret > 0)
 		call->made = memory_digest(call->pid, call->args[argument], call->ret);
 	tell_call(tracer, thread);
+	/* One that failed may have to be made again, which another stop must not decide. */
+	if (call->ret >= 0)
+		probe_begin(thread);
 }
 
 static void syscall_stop(struct tracer *tracer, struct traced_thread *thread)
@@ -449,6 +524,7 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 {
 	struct traced_thread *thread = *thread_place(tracer, tid);
 	int signal = WSTOPSIG(status), event = status >> 16;
+	bool probed = thread && thread->probed;
 
 	if (!thread) {
 		/* A child that its parent has not told of yet waits until it has. */
@@ -457,6 +533,7 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 	}
 	if (!thread->process)
 		return;
+	thread->probed = false;
 	switch (event) {
 	case 0:
 		if (signal == (SIGTRAP | 0x80)) {
@@ -475,6 +552,8 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 		signal = 0;
 		break;
 	case PTRACE_EVENT_STOP:
+		if (probed && signal == SIGTRAP)
+			probe_end(tracer, thread);
 		if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
 		    signal == SIGTTOU) {
 			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
@@ -655,19 +734,24 @@ static int child_watch(struct tracer *tracer, void (*run)(void *), void *argumen
 	return child_go(&child, error);
 }
 
-static void calibrate(struct tracer *tracer, struct event_header *header)
+static struct probes calibrate(struct tracer *tracer, struct event_header *header)
 {
 	struct calibration calibration;
 	struct record_sink sink = {calibration_take, &calibration};
+	struct probes ret = {.n = 0};
 
 	if (!calibration_begin(&calibration))
-		return;
+		return ret;
 	if (!tracer_begin(tracer, &sink)) {
 		if (!child_watch(tracer, calibration_run, &calibration, false))
 			tracer_watch(tracer, NULL);
+		ret.calibrated = tracer->probes.mean;
 		tracer_end(tracer);
 	}
 	calibration_end(&calibration, header);
+	ret.call_cost = header->call_cost;
+	ret.gap_cost = header->gap_cost;
+	return ret;
 }
 
 struct record_result record_ptrace(const struct record_options *options,
@@ -676,6 +760,7 @@ struct record_result record_ptrace(const struct record_options *options,
 	struct record_result result = {.reason = "nothing can be watched by ptrace"};
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 	struct event_end end = {.calls = 0};
+	struct probes probes;
 
 	if (!tracer) {
 		result.error = -ENOMEM;
@@ -683,8 +768,9 @@ struct record_result record_ptrace(const struct record_options *options,
 	}
 	options->say(EVENT_BACKEND_PTRACE);
 	header->backend = EVENT_BACKEND_PTRACE;
-	calibrate(tracer, header);
+	probes = calibrate(tracer, header);
 	result.error = tracer_begin(tracer, sink);
+	tracer->probes = probes;
 	if (!result.error && options->program)
 		result.error = child_watch(tracer, program_run, options->program, true);
 	if (!result.error)
@@ -699,6 +785,7 @@ struct record_result record_ptrace(const struct record_options *options,
 		}
 	}
 	result.status = tracer->status;
+	result.program = options->program ? tracer->program : 0;
 	end.calls = tracer->calls;
 	end.took = clock_now() - end.took;
 	end.cpu = clock() * (1000000000ULL / CLOCKS_PER_SEC);

@@ -35,7 +35,8 @@ struct record_result {
 	const char *reason;  /* what failed */
 	const char *refusal; /* why this back end cannot be had, and what to do; or NULL */
 	bool refused;	     /* the back end cannot be had here; nothing was begun */
-	int status;	     /* of the program, as wait(2) has it */
+	pid_t program;	     /* 0: none was started */
+	int status;	     /* of the program, as wait(2) has it; if it was not interrupted */
 	bool interrupted;
 };
 

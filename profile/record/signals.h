@@ -3,13 +3,21 @@
 #ifndef COSY_PROFILE_SIGNALS_H
 #define COSY_PROFILE_SIGNALS_H
 
-/* Has SIGINT, SIGTERM and SIGALRM handled. */
+#include <stdbool.h>
+
+/* True for SIGTERM, SIGHUP and SIGQUIT, which ask more of a process than ^C: that it ends. */
+bool signal_terminates(int number);
+
+/* Has these, SIGINT and SIGALRM handled. */
 void signals_catch(void (*handler)(int));
 
-/* Has SIGINT and SIGTERM as they were again.  A SIGALRM may still be under way. */
-void signals_release(void);
+/*
+ * Has all but SIGALRM, which may still be under way, as they were again.  If one that terminates
+ * came, more of them are ignored: timeout(1) sends it twice, and the report is still to be written.
+ */
+void signals_release(int came);
 
-/* Has all three as they were, in a child that executes something else. */
+/* Has all as they were, in a child that executes something else. */
 void signals_restore(void);
 
 #endif /* COSY_PROFILE_SIGNALS_H */

@@ -203,7 +203,7 @@ static void graph_calls(FILE *to, const struct graph *graph, const struct advice
 		const struct site *site = &graph->profile->sites[graph->sites[i]];
 
 		page_site(place, sizeof(place), advice, places, graph->sites[i]);
-		show_time(kernel, sizeof(kernel), advise_cpu(graph->profile, &site->all));
+		advise_time(kernel, sizeof(kernel), advise_cpu(graph->profile, &site->all));
 		fprintf(to, "<tr><td class=\"n\">%u</td><td>", i + 1);
 		page_text(to, *place ? place : call_kind(site->nr)->name);
 		fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>",

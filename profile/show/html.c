@@ -54,17 +54,21 @@ static void html_sums(FILE *to, const struct advice *advice)
 	const struct profile *profile = advice->profile;
 	char cpu[32], calls[PAGE_COUNT], mean[32];
 
-	show_time(cpu, sizeof(cpu), advice->cpu);
-	show_time(mean, sizeof(mean),
-		  profile->sums.calls ? (double)advice->kernel / profile->sums.calls : 0);
+	advise_time(cpu, sizeof(cpu), advice->cpu);
+	advise_time(mean, sizeof(mean),
+		    profile->sums.calls ? (double)advice->kernel / profile->sums.calls : 0);
+	fprintf(to, "<div class=\"sums\"><div><b id=\"calls\">%s</b>calls</div>",
+		page_count(calls, profile->sums.calls));
+	if (advise_measures(profile))
+		fprintf(to,
+			"<div><b>%s</b>of processor time in %.2f&nbsp;s</div>"
+			"<div><b>%.0f %%</b>of it in calls, %s each</div>",
+			cpu, profile->took / 1e9, page_percent(advice->kernel, advice->cpu), mean);
+	else
+		fprintf(to, "<div><b>%.2f&nbsp;s</b>recorded</div>", profile->took / 1e9);
 	fprintf(to,
-		"<div class=\"sums\"><div><b id=\"calls\">%s</b>calls</div>"
-		"<div><b>%s</b>of processor time in %.2f&nbsp;s</div>"
-		"<div><b>%.0f %%</b>of it in calls, %s each</div>"
 		"<div><b>%.0f %%</b>of the calls repeat in loops</div>"
 		"<div><b>%u</b>process%s, %u thread%s</div></div>\n",
-		page_count(calls, profile->sums.calls), cpu, profile->took / 1e9,
-		page_percent(advice->kernel, advice->cpu), mean,
 		page_percent(advice->in_rows, profile->sums.calls), profile->processes,
 		profile->processes == 1 ? "" : "es", profile->threads,
 		profile->threads == 1 ? "" : "s");
@@ -87,11 +91,16 @@ static void html_head(FILE *to, const struct advice *advice)
 	page_text(to, programs);
 	fputs("</h1>\n", to);
 	html_sums(to, advice);
-	show_time(own, sizeof(own), profile->recorder_cpu);
+	advise_time(own, sizeof(own), profile->recorder_cpu);
 	fprintf(to,
-		"<p class=\"weak\">Recorded by %s, which added %.1f us to a call (subtracted "
-		"everywhere) and took %s of its own.",
-		show_backend(profile), profile->header.added / 1e3, own);
+		"<p class=\"weak\">Recorded by %s, which added %.1f us to a call and took %s of "
+		"its "
+		"own; %s.",
+		show_backend(profile), profile->header.added / 1e3, own,
+		advise_measures(profile)
+			? "the former is subtracted everywhere"
+			: "so it cannot measure processor time: times are at least what such "
+			  "calls take here untraced");
 	if (profile->lost || profile->forgotten)
 		fprintf(to, " %s calls were lost; of %s only the number is known.",
 			page_count(lost, profile->lost), page_count(forgotten, profile->forgotten));
@@ -116,21 +125,36 @@ static void html_bar(FILE *to, double low, double high)
 		low, high - low);
 }
 
-static void html_finding(FILE *to, const struct advice *advice, struct places *places,
-			 unsigned int rank, const struct finding *finding)
+/* Shows a saving as the terminal does, and draws it where it is a share. */
+static void html_range(FILE *to, const struct advice *advice, const struct finding *finding)
 {
 	double low = show_saving(finding->low, advice->cpu);
 	double high = show_saving(finding->high, advice->cpu);
-	char place[ADVISE_TEXT], type[ADVISE_TEXT], middle[32], count[PAGE_COUNT];
+	char text[SHOW_RANGE];
+
+	if (!advise_measures(advice->profile)) {
+		show_times(text, sizeof(text), finding->low, finding->high);
+		fprintf(to, "<b>%s</b> of processor time", text);
+		return;
+	}
+	fprintf(to, "<b>%.0f to %.0f %%</b> of processor time", low, high);
+	html_bar(to, low, high);
+	advise_time(text, sizeof(text), finding->middle);
+	fprintf(to, "<span class=\"weak\">about %s</span>", text);
+}
+
+static void html_finding(FILE *to, const struct advice *advice, struct places *places,
+			 unsigned int rank, const struct finding *finding)
+{
+	char place[ADVISE_TEXT], type[ADVISE_TEXT], count[PAGE_COUNT];
 	bool suggested = show_suggested(type, sizeof(type), places, advice, finding);
 
-	show_time(middle, sizeof(middle), finding->middle);
 	fprintf(to,
 		"<tr><td class=\"rank n\">%u</td><td><span class=\"way\">%s</span></td>"
-		"<td class=\"save\"><b>%.0f to %.0f %%</b> of processor time",
-		rank, advise_ways[finding->way], low, high);
-	html_bar(to, low, high);
-	fprintf(to, "<span class=\"weak\">about %s</span></td><td class=\"what\">", middle);
+		"<td class=\"save\">",
+		rank, advise_ways[finding->way]);
+	html_range(to, advice, finding);
+	fputs("</td><td class=\"what\">", to);
 	page_text(to, finding->title);
 	fprintf(to, "<br><span class=\"weak\">%s calls, %.0f %%</span>",
 		page_count(count, finding->calls),
@@ -228,8 +252,8 @@ static void html_sequence(FILE *to, const struct advice *advice, struct places *
 	char calls[PAGE_COUNT], entries[PAGE_COUNT], turns[PAGE_COUNT];
 
 	show_place(place, sizeof(place), places, advice, &where);
-	show_time(kernel, sizeof(kernel), advise_cpu(advice->profile, &row->sums));
-	show_time(user, sizeof(user), advise_user(advice->profile, &row->sums));
+	advise_time(kernel, sizeof(kernel), advise_cpu(advice->profile, &row->sums));
+	advise_time(user, sizeof(user), advise_user(advice->profile, &row->sums));
 	fputs("<div class=\"card\"><h3>", to);
 	page_text(to, *place ? place : "at several places");
 	fprintf(to,
@@ -287,7 +311,7 @@ static void html_line(FILE *to, const struct advice *advice, struct places *plac
 	char place[ADVISE_TEXT], kernel[32];
 
 	page_site(place, sizeof(place), advice, places, order->number);
-	show_time(kernel, sizeof(kernel), order->cpu);
+	advise_time(kernel, sizeof(kernel), order->cpu);
 	fprintf(to, "<tr><td class=\"n\">%s</td>", kernel);
 	html_number(to, site->all.calls);
 	fprintf(to, "<td>%s</td><td>", call_kind(site->nr)->name);
@@ -327,7 +351,7 @@ static void html_lines(FILE *to, const struct advice *advice, struct places *pla
 		cpu += order[i].cpu;
 		shown++;
 	}
-	show_time(rest, sizeof(rest), all > cpu ? all - cpu : 0);
+	advise_time(rest, sizeof(rest), all > cpu ? all - cpu : 0);
 	fprintf(to,
 		"<tr><td class=\"n\">%s</td><td class=\"n\">%s</td><td>all "
 		"others</td><td>%u places</td><td></td><td></td><td></td><td></td></tr>\n"

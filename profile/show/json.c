@@ -243,6 +243,8 @@ static void json_verified(FILE *to, const struct verified *verified)
 	json_number(to, false, "rounds", verified->rounds);
 	json_member(to, false, "predicted");
 	fprintf(to, "[%.4f, %.4f]", verified->low, verified->high);
+	json_member(to, false, "judged");
+	fputs(verified->judged ? "true" : "false", to);
 	json_member(to, false, "measured");
 	fprintf(to, "%.4f", verified->measured);
 	json_member(to, false, "noise");
@@ -269,6 +271,9 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	json_number(to, false, "forgotten", profile->forgotten);
 	json_number(to, false, "processes", profile->processes);
 	json_number(to, false, "threads", profile->threads);
+	json_string(to, false, "backend", show_backend(profile));
+	json_member(to, false, "cpu_measured");
+	fputs(advise_measures(profile) ? "true" : "false", to);
 	json_number(to, false, "kernel_ns", advice->kernel);
 	json_number(to, false, "user_ns", advice->user);
 	json_number(to, false, "in_loops", advice->in_rows);

@@ -126,8 +126,8 @@ void page_lanes(FILE *to, const struct profile *profile)
 		return;
 	bin = (double)(1ULL << timeline->shift);
 	bins = lanes_bins(profile);
-	show_time(half, sizeof(half), bins * bin / 2);
-	show_time(end, sizeof(end), bins * bin);
+	advise_time(half, sizeof(half), bins * bin / 2);
+	advise_time(end, sizeof(end), bins * bin);
 	fputs("<h2>Over time</h2>\n<p class=\"weak\">Processor time of each process, <span "
 	      "class=\"key kernel\"></span>in calls and <span class=\"key user\"></span>between "
 	      "them; each row is as high as its own dearest moment, in per cent of a "

@@ -18,13 +18,12 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 		return;
 	object = profile->objects[finding->object].path;
 	place = place_find_loop(places, object, finding->function, finding->address);
-	if (place.function)
-		len = snprintf(to, size, "%s", place.function);
-	else
-		len = snprintf(to, size, "0x%lx", finding->address);
+	len = snprintf(to, size, "%s", place.function ? place.function : "unnamed");
 	if (place.file && len < (int)size)
 		len += snprintf(to + len, size - len, " (%s:%d)", path_name(place.file),
 				place.line);
+	else if (len < (int)size)
+		len += snprintf(to + len, size - len, " (0x%lx)", finding->address);
 	if (len < (int)size)
 		snprintf(to + len, size - len, " in %s", path_name(object));
 }

@@ -19,7 +19,10 @@ enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
  */
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
 
-/* Writes "function (file:line) in object", as far as it is known. */
+/*
+ * Writes "function (file:line) in object": the address stands for the line where that is not known,
+ * and "unnamed" for the function.
+ */
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 
@@ -43,8 +46,9 @@ const char *show_backend(const struct profile *profile);
 /* Returns whole per cent of the processor time, within 100, and never -0. */
 double show_saving(double ns, double of);
 
-/* Writes a time, such as "1.2 ms". */
-void show_time(char *to, size_t size, double ns);
+/* Writes a range of times, "1.2 ms to 3.4 ms", or "about 1.2 ms" where both ends read alike. */
+#define SHOW_RANGE 72
+void show_times(char *to, size_t size, double low, double high);
 
 /* Prints the summary, one screen. */
 void show_terminal(FILE *to, const struct advice *advice, struct places *places);

@@ -21,9 +21,14 @@ static const char *plural(uint64_t number, const char *end)
 
 static void show_range(FILE *to, const struct advice *advice, const struct finding *finding)
 {
-	char middle[32];
+	char middle[32], range[SHOW_RANGE];
 
-	show_time(middle, sizeof(middle), finding->middle);
+	if (!advise_measures(advice->profile)) {
+		show_times(range, sizeof(range), finding->low, finding->high);
+		fprintf(to, "saves %s of processor time", range);
+		return;
+	}
+	advise_time(middle, sizeof(middle), finding->middle);
 	if (show_saving(finding->low, advice->cpu) == show_saving(finding->high, advice->cpu))
 		fprintf(to, "saves about %.0f %% of the processor time (%s)",
 			show_saving(finding->high, advice->cpu), middle);
@@ -107,25 +112,29 @@ static void show_head(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 	char cpu[32], kernel[32], own[32], programs[ADVISE_TEXT];
+	bool measures = advise_measures(profile);
 
-	show_time(cpu, sizeof(cpu), advice->cpu);
-	show_time(kernel, sizeof(kernel), advice->kernel);
-	show_time(own, sizeof(own), profile->recorder_cpu);
+	advise_time(cpu, sizeof(cpu), advice->cpu);
+	advise_time(kernel, sizeof(kernel), advice->kernel);
+	advise_time(own, sizeof(own), profile->recorder_cpu);
 	show_programs(programs, sizeof(programs), profile);
 	show_text(to, programs, SHOW_TERMINAL, 2 * WIDTH);
 	fprintf(to, ": %lu system call%s, %u process%s, %u thread%s, %.2f s\n", profile->sums.calls,
 		plural(profile->sums.calls, "s"), profile->processes,
 		plural(profile->processes, "es"), profile->threads, plural(profile->threads, "s"),
 		profile->took / 1e9);
-	fprintf(to,
-		"  processor time %s, of it in calls %s (%.0f %%); %.0f %% of the calls repeat in "
-		"loops\n",
-		cpu, kernel, percent(advice->kernel, advice->cpu),
+	if (measures)
+		fprintf(to, "  processor time %s, of it in calls %s (%.0f %%); ", cpu, kernel,
+			percent(advice->kernel, advice->cpu));
+	fprintf(to, "%s%.0f %% of the calls repeat in loops\n", measures ? "" : "  ",
 		percent(advice->in_rows, profile->sums.calls));
-	fprintf(to,
-		"  recorded by %s, which added %.1f us to a call (subtracted above) and took %s of "
-		"its own\n",
-		show_backend(profile), profile->header.added / 1e3, own);
+	fprintf(to, "  recorded by %s, which added %.1f us to a call%s and took %s of its own\n",
+		show_backend(profile), profile->header.added / 1e3,
+		measures ? " (subtracted above)" : "", own);
+	if (!measures)
+		fputs("  so it cannot measure the program's processor time: savings are reckoned "
+		      "from what\n  such calls take here untraced\n",
+		      to);
 	if (profile->lost)
 		fprintf(to, "  %lu calls were lost, and are in no sum\n", profile->lost);
 	if (profile->forgotten)

@@ -70,7 +70,10 @@ void show_programs(char *to, size_t size, const struct profile *profile)
 	uint32_t named = n > NAMED_PROGRAMS ? NAMED_PROGRAMS - 1 : n;
 	size_t used;
 
-	snprintf(to, size, "%s", n ? profile->programs.of[numbers[0]].path : "processes");
+	snprintf(to, size, "%s",
+		 n		     ? profile->programs.of[numbers[0]].path
+		 : *profile->program ? profile->program
+				     : "no program");
 	for (uint32_t i = 1; i < named; i++) {
 		used = strlen(to);
 		snprintf(to + used, size - used, "%s%s", i + 1 == n ? " and " : ", ",
@@ -88,16 +91,14 @@ double show_saving(double ns, double of)
 	return ret > 100 ? 100 : ret < -100 ? -100 : ret;
 }
 
-void show_time(char *to, size_t size, double ns)
+void show_times(char *to, size_t size, double low, double high)
 {
-	double a = fabs(ns);
+	char from[32], until[32];
 
-	if (a < 1e3)
-		snprintf(to, size, "%.0f ns", ns);
-	else if (a < 1e6)
-		snprintf(to, size, "%.1f us", ns / 1e3);
-	else if (a < 1e9)
-		snprintf(to, size, "%.1f ms", ns / 1e6);
+	advise_time(from, sizeof(from), low);
+	advise_time(until, sizeof(until), high);
+	if (strcmp(from, until))
+		snprintf(to, size, "%s to %s", from, until);
 	else
-		snprintf(to, size, "%.2f s", ns / 1e9);
+		snprintf(to, size, "about %s", from);
 }

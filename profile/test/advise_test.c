@@ -6,6 +6,89 @@
 #include "stream.h"
 #include "test/check.h"
 
+static enum code_call look_unknown(void *context, const char *path, uint64_t function,
+				   uint64_t address)
+{
+	(void)path;
+	(void)function;
+	(void)address;
+	return *(const enum code_call *)context;
+}
+
+/* Says which of three things is so where no function has all calls of a loop. */
+static void test_apart(void)
+{
+	static struct advice advice;
+	static const enum code_call calls[] = {CODE_LOOP, CODE_LOOP};
+	struct loop_code code = {look_unknown, (void *)calls};
+	struct advise_context context = {&code, NULL, NULL};
+	static const char *const whys[] = {"C library or the dynamic linker",
+					   "no function was seen that calls them all"};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct stream stream = stream_begin();
+
+		stream_open(&stream, "/a", O_RDWR, 3);
+		stream_place(&stream, 1, 0x1000, 0x1010);
+		for (int j = 0; j < 20000; j++) {
+			struct event_frame libc = {
+				.object = 1, .address = 0x110, .function = 0x100};
+			struct event_frame apart[] = {libc,
+						      {.object = 2,
+						       .address = 0x2010 + j % 2 * 0x1000,
+						       .function = 0x2000 + j % 2 * 0x1000}};
+
+			stream_stack(&stream, 2 + i + j % 2, 1 + i, i ? apart : &libc);
+			stream_call(&stream, j % 2 ? SYS_pread64 : SYS_pwrite64, 10, 3, 0x2000, 10);
+		}
+		advise(fold_finish(stream.fold), &context, &advice);
+		CHECK_EQ(advice.findings[0].way, WAY_NOTHING);
+		CHECK(strstr(advice.findings[0].why, whys[i]));
+		fold_destroy(stream.fold);
+	}
+}
+
+/* Calls of a library, and small reads of stdio, are advised for what they are. */
+static void test_of_others(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+	struct event_object library = {.event = {.kind = EVENT_OBJECT,
+						 .size = sizeof(library) + 16},
+				       .id = 3,
+				       .path_size = 16};
+	_Alignas(8) char buffer[sizeof(library) + 16];
+	const struct finding *found = NULL;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	stream_place(&stream, 1, 0x1000, 0x1010);
+	memcpy(buffer, &library, sizeof(library));
+	strcpy(buffer + sizeof(library), "/lib/libx.so.0");
+	fold_take(stream.fold, (struct event *)buffer);
+	stream_stack(&stream, 2, 2,
+		     (struct event_frame[]){{.object = 1, .address = 0x110, .function = 0x100},
+					    {.object = 3, .address = 0x2010, .function = 0x2000}});
+	for (int i = 0; i < 10000; i++)
+		stream_call(&stream, SYS_lseek, 0, 3, 0, SEEK_SET);
+	/* Of two frames of the C library's own the inner one makes a call for itself. */
+	stream_stack(&stream, 3, 3,
+		     (struct event_frame[]){{.object = 1, .address = 0x110, .function = 0x100},
+					    {.object = 1, .address = 0x210, .function = 0x200},
+					    {.object = 2, .address = 0x1020, .function = 0x1000}});
+	for (int i = 0; i < 10000; i++)
+		stream_call(&stream, SYS_read, 1, 3, 0x2000, 1);
+	for (int i = 0; i < 10; i++)
+		stream_call(&stream, SYS_read, 4096, 3, 0x2000, 4096);
+	advise(fold_finish(stream.fold), NULL, &advice);
+	CHECK_EQ(advice.reads.calls[RUN_UNBUFFERED], 10000);
+	CHECK_EQ(advice.reads.calls[RUN_STDIO], 10);
+	for (uint32_t i = 0; i < advice.n; i++)
+		if (strstr(advice.findings[i].title, "lseek to where"))
+			found = &advice.findings[i];
+	CHECK(found && strstr(found->type, "a library makes these calls"));
+	fold_destroy(stream.fold);
+}
+
 /*
  * A region of a process that has ended saves nothing of what it ran for before it earned the
  * kernel.
@@ -38,6 +121,63 @@ static void test_earned(void)
 		CHECK(cases[i].calls < 200000 || first->high > 200000 * 50);
 		fold_destroy(stream.fold);
 	}
+}
+
+/* Records reads of a byte by a back end whose stops take so many ns of the thread's own time. */
+static struct fold *advise_stops(uint32_t backend, uint32_t stop, struct advice *ret)
+{
+	struct event_header header = {.magic = EVENT_MAGIC,
+				      .version = EVENT_VERSION,
+				      .size = sizeof(header),
+				      .backend = backend,
+				      .call_cost = 3000,
+				      .gap_cost = 3000,
+				      .null_call = 150,
+				      .read_call = 300};
+	struct stream stream = {.fold = fold_create(&header),
+				.pid = 10,
+				.tid = 10,
+				.flags = EVENT_CPU,
+				.cpu = stop + 300,
+				.user = stop + 100};
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 200000; i++)
+		stream_call(&stream, SYS_read, 1, 3, 0x2000, 1);
+	advise(fold_finish(stream.fold), NULL, ret);
+	return stream.fold;
+}
+
+/* Whatever ptrace's stops take, the same is advised, and nothing is said in shares of what they took. */
+static void test_stops(void)
+{
+	static struct advice fine, advice;
+	static const uint32_t stops[] = {2000, 3000, 3700};
+	struct fold *fold;
+	char amount[32];
+
+	for (unsigned int i = 0; i < sizeof(stops) / sizeof(*stops); i++) {
+		fold = advise_stops(EVENT_BACKEND_PTRACE, stops[i], &advice);
+		if (!i)
+			fine = advice;
+		CHECK_EQ(advice.run.way, WAY_RUN);
+		CHECK_EQ(advice.run.low, fine.run.low);
+		CHECK_EQ(advice.run.high, fine.run.high);
+		CHECK_EQ(advice.cpu, fine.cpu);
+		CHECK_EQ(advice.n, fine.n);
+		for (uint32_t j = 0; j < advice.n; j++)
+			CHECK(!strchr(advice.findings[j].why, '%'));
+		CHECK(!advise_measures(advice.profile));
+		advise_amount(amount, sizeof(amount), &advice, 2e6);
+		CHECK(!strcmp(amount, "2.0 ms"));
+		fold_destroy(fold);
+	}
+	fold = advise_stops(EVENT_BACKEND_TRACEPOINT, 3000, &advice);
+	CHECK(advise_measures(advice.profile));
+	CHECK_EQ(advice.cpu, 200000 * 400 + 300 + 100);
+	advise_amount(amount, sizeof(amount), &advice, advice.cpu / 4.0);
+	CHECK(!strcmp(amount, "25 %"));
+	fold_destroy(fold);
 }
 
 static enum run_reason look(void *context, const struct run_file *file, const char *program,
@@ -179,7 +319,7 @@ static void test_loop_place(void)
 		{{CODE_ONCE, CODE_UNKNOWN}, 0x1010, NULL, false, false},
 		{{CODE_UNKNOWN, CODE_LOOP}, 0x1010, NULL, false, false},
 		{{CODE_POINTER, CODE_LOOP}, 0x1010, "pointer to a function", false, false},
-		{{CODE_LOOP, CODE_LOOP}, 0, "no function is known", false, true},
+		{{CODE_LOOP, CODE_LOOP}, 0, "nothing is known of where", false, true},
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -677,6 +817,9 @@ int main(void)
 	test_files();
 	test_depends();
 	test_earned();
+	test_apart();
+	test_of_others();
+	test_stops();
 	test_earned_by_paths();
 	test_place();
 	test_loop_place();

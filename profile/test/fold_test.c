@@ -473,14 +473,24 @@ static void ask_terminal(struct stream *stream)
 	stream_call(stream, SYS_ioctl, -ENOTTY, 3, TCGETS, 0x3000);
 }
 
+/* Most programs lock from the file's beginning on, as sqlite3 does. */
 static void lock(struct stream *stream)
 {
 	stream_call(stream, SYS_fcntl, 0, 3, F_SETLK, 0x3000);
 }
 
+static void lock_here(struct stream *stream)
+{
+	stream->flags |= EVENT_FROM_POSITION;
+	stream_call(stream, SYS_fcntl, 0, 3, F_SETLK, 0x3000);
+	stream->flags &= ~EVENT_FROM_POSITION;
+}
+
 static void lock_of_file(struct stream *stream)
 {
+	stream->flags |= EVENT_FROM_POSITION;
 	stream_call(stream, SYS_fcntl, 0, 3, F_OFD_GETLK, 0x3000);
+	stream->flags &= ~EVENT_FROM_POSITION;
 }
 
 static void ask_flags(struct stream *stream)
@@ -521,12 +531,48 @@ static void test_windows_end(void)
 	CHECK(reads_served(3, NULL, ask_left) < 5000);
 	CHECK(reads_served(3, NULL, ask_async) < 5000);
 	CHECK(reads_served(3, NULL, ask_terminal) > 99000);
-	CHECK(reads_served(3, NULL, lock) < 5000);
+	CHECK(reads_served(3, NULL, lock) > 99000);
+	CHECK(reads_served(3, NULL, lock_here) < 5000);
 	CHECK(reads_served(3, NULL, lock_of_file) < 5000);
 	CHECK(reads_served(3, NULL, ask_flags) > 99000);
 	CHECK(reads_served(3, NULL, scatter) < 5000);
 	CHECK(reads_served(3, NULL, send_on) < 5000);
 	CHECK_EQ(reads_served(3, by_syscall, NULL), 0);
+}
+
+/*
+ * Files that are open when recording begins are the running program's own, except those that every
+ * program is given, until it executes another one.
+ */
+static void test_earlier(void)
+{
+	static const struct {
+		int fd;
+		bool exec;
+		enum run_reason reason;
+	} cases[] = {{3, false, RUN_SERVED}, {0, false, RUN_INHERITED}, {3, true, RUN_INHERITED}};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct event_descriptor file = {
+			.event = {.kind = EVENT_DESCRIPTOR, .size = sizeof(file), .tid = 10},
+			.pid = 10,
+			.fd = cases[i].fd,
+			.position = 0};
+		struct event_exec exec = {
+			.event = {.kind = EVENT_EXEC, .size = sizeof(exec), .tid = 10}, .pid = 10};
+		const struct profile *profile;
+
+		fold_take(stream.fold, &file.event);
+		if (cases[i].exec)
+			fold_take(stream.fold, &exec.event);
+		for (int j = 0; j < 10000; j++)
+			stream_call(&stream, SYS_read, 1, cases[i].fd, 0x2000, 1);
+		profile = fold_finish(stream.fold);
+		CHECK(profile->run.calls[cases[i].reason] > 9000);
+		CHECK_EQ(profile->run.earlier > 9000, cases[i].reason == RUN_SERVED);
+		fold_destroy(stream.fold);
+	}
 }
 
 /* Windows are filled with what comes next; what is read elsewhere has to earn a mapping. */
@@ -713,6 +759,7 @@ int main(void)
 	test_run();
 	test_random();
 	test_windows_end();
+	test_earlier();
 	test_gap();
 	test_computing();
 	test_pid_again();

@@ -52,6 +52,17 @@ def check_shrunk(folder: Path, backend: str) -> None:
         assert sum(calls) == number, (backend, call, sites)
 
 
+def check_self(backend: str) -> None:
+    """A program that executes itself by a name which in every process is another file."""
+    script = "exec /proc/self/exe -c 'getconf PAGESIZE; exit 3'"
+    run = profile("--backend", backend, "--json", "-", "--", "sh", "-c", script)
+    if "nothing can be watched" in run.stderr:
+        return
+    text = run.stdout[run.stdout.index("{") :]
+    programs = {Path(one["program"]).name for one in json.loads(text)["programs"]}
+    assert programs == {Path("/bin/sh").resolve().name, "getconf"}, programs
+
+
 def check_report(folder: Path) -> None:
     """A program that is cut short when its lines are looked up, and lines in a file beside it."""
     (folder / "loop.c").write_text(SOURCE)
@@ -88,6 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for backend in ("ptrace", "tracepoint", "fentry"):
             check_shrunk(Path(folder), backend)
+            check_self(backend)
         check_report(Path(folder))
 
 

@@ -107,7 +107,7 @@ static void load_beside(const char *command, int to, pid_t parent)
 		_exit(1);
 	/* Signal more than once: one between a look at the flag and a wait is not seen. */
 	while (getppid() == parent) {
-		kill(parent, SIGTERM);
+		kill(parent, SIGALRM);
 		nap(100);
 	}
 	_exit(0);

@@ -20,6 +20,9 @@
 /* Parts of the whole by which two measurements of the same differ in any case. */
 #define TOLERANCE 0.04
 
+/* Parts of the whole that the rounds may differ by, for the prediction to be judged. */
+#define MAX_NOISE 0.25
+
 /* Least ns by which two starts of a program differ, however few were seen. */
 #define MIN_START_SPREAD 300000
 
@@ -212,7 +215,7 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 			 struct times *times, unsigned int rounds, struct verified *ret)
 {
 	static double parts[MAX_ROUNDS];
-	double low = advice->run.low, high = advice->run.high;
+	double low = advice->run.low, high = advice->run.high, whole;
 
 	for (unsigned int i = 0; i < rounds; i++)
 		parts[i] = times->plain[i] > 0
@@ -232,12 +235,15 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 	if (ret->plain > 0 && !plan->marked)
 		ret->noise += times->start_spread * advice->profile->run.programs / ret->plain;
 	ret->other = middle_of(times->other, rounds) - times->start;
-	ret->low = ret->plain > 0 ? low / ret->plain : 0;
-	ret->high = ret->plain > 0 ? fmin(high / ret->plain, 1) : 0;
+	/* As shown: shares of what was recorded, or times, of which no share can be given. */
+	whole = advise_measures(advice->profile) ? (double)advice->cpu : ret->plain;
+	ret->low = whole > 0 ? low / whole : 0;
+	ret->high = whole > 0 ? high / whole : 0;
 	/* Nothing is served, nothing is lost but what each exec costs. */
 	if (!plan->marked && !advice->reads.calls[RUN_SERVED])
 		ret->high = fmax(ret->high, 0);
-	ret->in = ret->measured >= ret->low - TOLERANCE - ret->noise &&
+	ret->judged = ret->noise <= MAX_NOISE;
+	ret->in = ret->judged && ret->measured >= ret->low - TOLERANCE - ret->noise &&
 		  ret->measured <= ret->high + TOLERANCE + ret->noise;
 }
 

@@ -43,8 +43,9 @@ struct observation {
 	__s64 arg; /* FORK: the parent's pid; EXEC: the former tid; EXIT: 1 for the last thread */
 };
 
-#define OBSERVED_SLEPT	1
-#define OBSERVED_NESTED 2 /* made by a compound, so within another call */
+#define OBSERVED_SLEPT	       1
+#define OBSERVED_NESTED	       2 /* made by a compound, so within another call */
+#define OBSERVED_FROM_POSITION 4 /* EVENT_FROM_POSITION */
 
 struct observed_call {
 	struct observation head; /* time: of entering; arg: the result */

@@ -26,11 +26,17 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define LOOK_STACKS  4	  /* in one call of so many: a power of two */
 #define SURER_CALLS  1024 /* after so many, in one of .. */
 #define LOOK_RARELY  16	  /* .. so many: at most 15 of 1,024 are then at a wrong place */
+#define SYS_fcntl    72
 #define SYS_clone    56
 #define SYS_vfork    58
 #define SYS_clone3   435
 #define SYS_execve   59
 #define SYS_execveat 322
+#define F_GETLK	     5 /* F_SETLK is between it and F_SETLKW */
+#define F_SETLKW     7
+#define F_OFD_GETLK  36
+#define F_OFD_SETLKW 38
+#define SEEK_CUR     1
 #define PF_EXITING   0x4
 
 struct {
@@ -263,6 +269,20 @@ static __u64 gap_open(const struct watched *it)
 	return gap_until(it, now, it->away + (since && now > since ? now - since : 0));
 }
 
+/* Tells whether it is an fcntl that locks from the file's position on. */
+static bool call_from_position(const struct call_begun *call)
+{
+	/* struct flock's l_type and l_whence. */
+	__u16 lock[2] = {0};
+
+	if (call->nr != SYS_fcntl ||
+	    !((call->args[2] >= F_GETLK && call->args[2] <= F_SETLKW) ||
+	      (call->args[2] >= F_OFD_GETLK && call->args[2] <= F_OFD_SETLKW)))
+		return false;
+	return !bpf_probe_read_user(lock, sizeof(lock), (const void *)call->args[3]) &&
+	       lock[1] == SEEK_CUR;
+}
+
 /* Fills everything but the stack and the path. */
 static void call_fill(struct observed_call *told, const struct call_begun *call,
 		      const struct watched *it, long ret)
@@ -272,7 +292,8 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 	told->head.time = call->time;
 	told->head.arg = ret;
 	told->nr = call->nr;
-	told->flags = it->voluntary != call->voluntary ? OBSERVED_SLEPT : 0;
+	told->flags = (it->voluntary != call->voluntary ? OBSERVED_SLEPT : 0) |
+		      (call_from_position(call) ? OBSERVED_FROM_POSITION : 0);
 	told->away = it->away - call->away;
 	told->gap = gap_until(it, call->time, call->away);
 	__builtin_memcpy(told->args, call->args + 1, sizeof(told->args));

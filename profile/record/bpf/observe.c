@@ -343,8 +343,11 @@ static bool surroundings_clean(void)
 	close_range(3, ~0U, 0);
 	setrlimit(RLIMIT_NOFILE, &files);
 	setrlimit(RLIMIT_CORE, &cores);
-	/* Leave ^C to the reader, which says when to end. */
+	/* Leave ^C and the like to the reader, which says when to end. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	return chdir("/") == 0;
 }
