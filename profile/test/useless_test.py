@@ -46,6 +46,8 @@ def main() -> None:
         advised = [finding for finding in report["findings"] if advice in finding["do"]]
         assert advised and advised[0]["way"] == "remove", (kind, report["findings"])
         assert (advised[0]["place"] or {}).get("file", "wasteful.c").endswith("wasteful.c"), advised
+        if kind == "UNBUFFERED":
+            assert report["cosy_run"]["UNBUFFERED"] >= TURNS > report["cosy_run"]["STDIO"], report["cosy_run"]
         report = record(kind, "careful")
         assert report["useless"][kind][0] <= 1, (kind, report["useless"])
         assert not [finding for finding in report["findings"] if advice in finding["do"]], (kind, report["findings"])
