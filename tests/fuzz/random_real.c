@@ -3,8 +3,9 @@
  * random_real.c - runs the fuzzers' programs for real.  The kernel's JIT, the thunks and libcosy's
  * interpreter have to come to the same as the reference.
  *
- *	random_real kernel|interp [SECONDS [SEED]]
+ *	random_real kernel|interp [PROGRAMS [SEED]]
  *
+ * COSY_FUZZ_SECONDS in the environment is a time instead of PROGRAMS.
  * With `kernel` the module runs the program, leaves at any signal, fault and
  * limit, and libcosy's interpreter takes it from there to where RUN may go on.
  */
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../scale.h"
 #include "real.h"
 #include "reference.h"
 
@@ -301,7 +303,9 @@ static bool run_one(const u8 *bytes, size_t size)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 2 ? atol(argv[2]) : 20);
+	const char *seconds = getenv("COSY_FUZZ_SECONDS");
+	time_t end = seconds && *seconds ? time(NULL) + atol(seconds) : 0;
+	u64 programs = scale_steps(argc > 2 ? strtoul(argv[2], NULL, 0) : 10000);
 	u64 seed = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 	u64 index, noise;
 	u8 bytes[1024];
@@ -313,7 +317,7 @@ int main(int argc, char **argv)
 	}
 	real_map(device);
 	printf("seed %llu\n", (unsigned long long)seed);
-	for (index = 0; time(NULL) < end; index++) {
+	for (index = 0; end ? time(NULL) < end : index < programs; index++) {
 		noise = world_mix(world_mix(seed, 1), index);
 		for (i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (noise = world_mix(noise, i)) >> 32;

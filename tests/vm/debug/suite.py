@@ -155,7 +155,7 @@ class Runner:
         # What is said last counts.  It is all slower there, and has less memory to itself.
         options += ["--timeout", str(limit), "--mem", "1536", "--tree", str(tree), "--env", "LIMIT=1800"]
         options += ["--append=cosy.max_missed=0", "--env", "COSY_TIER=always", "--env", f"LEFT_OUT={left_out}"]
-        options += ["--env", f"SAME_SECONDS={self._options.seconds}"]
+        options += ["--env", f"SAME_ROUNDS={self._options.rounds}", "--env", f"RACE_STEPS={4 * self._options.rounds}"]
         logs = self._options.build / f"tests/vm/debug/{self._options.sanitizer}"
         logs.mkdir(parents=True, exist_ok=True)
         options += ["--log", str(logs / f"{machine.name}.log")]
@@ -225,7 +225,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="where user space is built")
     parser.add_argument("--kernel", default="6.12", metavar="SERIES")
     parser.add_argument("--sanitizer", default="kasan", choices=("kasan", "kcsan"))
-    parser.add_argument("--seconds", type=int, default=60, help="for each machine of random programs")
+    parser.add_argument("--rounds", type=int, default=16, help="of `same`; a quarter of the steps of `race`")
     parser.add_argument("--planted", action="store_true", help="only whether planted bugs are reported")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of machines, or planted bugs; otherwise all")
     options = parser.parse_args()

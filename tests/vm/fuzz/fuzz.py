@@ -26,7 +26,11 @@ import tempfile
 from pathlib import Path
 
 _VM = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(_VM))
+import scale  # noqa: E402
+
 _TREE = _VM.parents[1]
+_SEQUENCES = 400  # of `make test`
 CORPUS = _TREE / "tests/fuzz/corpus/module.txt"
 # As in journal.c.
 _NOTE, _KEPT, _SIZE = 16384, 1 << 20, 16 << 20
@@ -141,7 +145,7 @@ def main() -> int:
     parser.add_argument("--memory", type=int, default=0, metavar="MB", help="of all sequences together; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first sequence")
-    parser.add_argument("--sequences", type=int, default=1000, metavar="N")
+    parser.add_argument("--sequences", type=int, metavar="N", help=f"default {_SEQUENCES}, scaled by COSY_SCALE")
     parser.add_argument("--seconds", type=int, default=0, help="rather than a number of sequences")
     parser.add_argument("--lot", type=int, default=32, metavar="N", help="sequences that one process may execute")
     parser.add_argument("--times", type=int, default=50, metavar="N", help="that --replay executes each sequence")
@@ -152,6 +156,8 @@ def main() -> int:
     parser.add_argument("--minimize", action="store_true", help="execute --corpus, and keep what is needed")
     parser.add_argument("--slub-debug", action="store_true", help="have the allocator watch")
     options = parser.parse_args()
+    if options.sequences is None:
+        options.sequences = scale.steps(_SEQUENCES)
     if _instrumented(options.kernel):
         options.mem = max(options.mem, 1536)
         if options.corpus is None and not options.replay and CORPUS.exists():

@@ -2,15 +2,15 @@
 /*
  * main.c - compares calls by specialised versions with plain calls.
  *
- *	same DIRECTORY			rounds in DIRECTORY, each twice, until the time is up
+ *	same DIRECTORY			rounds in DIRECTORY, each twice
  *	same --one WAY SEED DIRECTORY OUT NOTES	one round: its transcript
  *
  * A round is a fresh tree and BATCHES random batches of calls, all of it from one seed;
  * WAY is plain, region, ordinary (a region whose calls are never specialised) or built
  * (a compound with operations in the place of calls).  SAME_WAY is one of them; without
  * it rounds go by region and built in turn.
- * SAME_SEED (1) is the first round's seed, SAME_SECONDS (40) how long rounds are
- * begun, SAME_LIMIT (300) how many seconds one may take.  SAME_NO_DIRECT leaves O_DIRECT
+ * SAME_SEED (1) is the first round's seed, SAME_ROUNDS (ROUNDS, scaled by COSY_SCALE) how many
+ * there are, SAME_LIMIT (3000) how many seconds one may take.  SAME_NO_DIRECT leaves O_DIRECT
  * out: what btrfs leaves after the bytes of such a read differs between plain calls.
  * SAME_ATIME=relatime lets the clock tick after each change, and leaves out the calls whose
  * outcome then depends on a tick inside them (see generate.c).
@@ -80,6 +80,8 @@ static void tree_path(const char *directory, char *ret, size_t size)
 	}
 }
 
+enum { ROUNDS = 12 }; /* of `make test` */
+
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
 	const char *text = getenv(name);
@@ -99,7 +101,7 @@ static int round_run(const char *way, uint64_t seed, const char *directory, cons
 	tree_path(directory, tree, sizeof(tree));
 	pid = fork();
 	if (!pid) {
-		alarm((unsigned int)setting("SAME_LIMIT", 300));
+		alarm((unsigned int)setting("SAME_LIMIT", 3000));
 		setenv("COSY_MODE", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("CHECK_EXPECT", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("COSY_FAST", strcmp(way, "ordinary") ? "1" : "0", 1);
@@ -244,7 +246,7 @@ int main(int argc, char **argv)
 {
 	static const char plain[] = "/tmp/same.plain", other[] = "/tmp/same.other";
 	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0;
-	double end = now_ms() + 1000.0 * (double)setting("SAME_SECONDS", 40);
+	uint64_t wanted_rounds = setting("SAME_ROUNDS", scale_steps(ROUNDS));
 	const char *wanted = getenv("SAME_WAY");
 
 	if (argc == 7 && !strcmp(argv[1], "--one"))
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
 	if (!kernel_expected())
 		wanted = "plain"; /* so that rounds are at least found to repeat */
 	umask(022);
-	for (; now_ms() < end && different < 3; seed++, rounds++) {
+	for (; rounds < wanted_rounds && different < 3; seed++, rounds++) {
 		const char *way = wanted && *wanted ? wanted : seed % 4 < 2 ? "region" : "built";
 
 		if (!round_same(seed, way, argv[1], plain, other)) {

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Breaks one guard of the module after the other, and shows which test notices.
 
-    mutants.py --build build [--kernel 6.12] [--jobs 1] [--seconds 20] [NAME...]
+    mutants.py --build build [--kernel 6.12] [--jobs 1] [--rounds 20] [NAME...]
     mutants.py --places		only whether each place is in the sources, once
 
 Each mutant (mutant_list.py, mutants_*.py) is a copy of the module's sources with one place changed.  One machine
 is booted for it and runs tests until one fails: first the one that the list names, then
 those programs of the guest that its folder is about, which leave nothing to chance, and for calls
-`same` and `race`, for --seconds each.
+`same` for --rounds, and `race` for 4 times as many steps.
 (`held` is tests/vm/holding's.)
 Before any mutant, the module as it is has to pass all of these tests.
 
@@ -169,13 +169,15 @@ def _why(lines: list[str]) -> str:
 def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) -> Result:
     """Boots the module of `tree`, and runs the tests until one fails: on ext4 of such blocks, or tmpfs where 0."""
     start = time.monotonic()
-    limit = 600 + 2 * options.seconds + 30 * len(tests)
+    limit = 600 + 10 * options.rounds + 30 * len(tests)
     arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", options.kernel, "--smp", "2"]
     arguments += ["--tree", tree, "--timeout", str(limit), "--append=cosy.max_missed=0"]
+    arguments += ["--boot"]  # no other machine has this module
     # A warning is a report already: what comes after it may hang.  A machine that stalls has hung.
     arguments += ["--append=panic_on_warn=1 sysctl.kernel.panic_on_rcu_stall=1"]
     # Without it a region stays native until it has earned its place: then each test fails, mutant or not.
-    for setting in ("COSY_TIER=always", f"SAME_SECONDS={options.seconds}", "SAME_SEED=1"):
+    rounds, steps = f"SAME_ROUNDS={options.rounds}", f"RACE_STEPS={4 * options.rounds}"
+    for setting in ("COSY_TIER=always", rounds, steps, "SAME_SEED=1"):
         arguments += ["--env", setting]
     programs = options.build / "tests/vm"
     put = [programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"]
@@ -305,7 +307,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, help="where user space is built")
     parser.add_argument("--places", action="store_true", help="only look whether each place is in the sources, once")
     parser.add_argument("--kernel", default="6.12")
-    parser.add_argument("--seconds", type=int, default=20, help="for `same` and for `race`")
+    parser.add_argument("--rounds", type=int, default=16, help="of `same`; a quarter of the steps of `race`")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="machines at once, of two processors each")
     parser.add_argument("--lane", default="", help="names this run's trees, where others run beside it")
     parser.add_argument("--no-control", action="store_true", help="without the module as it is, which passed just now")

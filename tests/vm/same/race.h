@@ -10,11 +10,12 @@
 #ifndef SAME_RACE_H
 #define SAME_RACE_H
 
+#include "../../scale.h"
 #include "../guest/check.h"
 
-/* Run until now_ms() is `end`, in the current directory.  Return an exit status. */
-int race_model(double end);
-int race_position(double end);
-int race_tree(double end);
+/* Run for so many steps of some milliseconds, in the current directory.  Return an exit status. */
+int race_model(uint64_t steps);
+int race_position(uint64_t steps);
+int race_tree(uint64_t steps);
 
 #endif /* SAME_RACE_H */

@@ -69,7 +69,7 @@ static void share_once(struct reading *reading, struct share *share)
 	      share->seen[at], reading->by_view ? " (views)" : "");
 }
 
-int race_position(double end)
+int race_position(uint64_t steps)
 {
 	struct reading *reading = cosy_calloc(1, sizeof(*reading));
 	struct share *share = shared_memory(sizeof(*share));
@@ -81,7 +81,7 @@ int race_position(double end)
 		reading->word[i] = i;
 	MUST(write(file, reading->word, WORDS * sizeof(uint64_t)) == WORDS * sizeof(uint64_t) &&
 	     !close(file));
-	for (; now_ms() < end && !check_failures; rounds++) {
+	for (; rounds < steps && !check_failures; rounds++) {
 		reading->by_view = rounds % 2;
 		share_once(reading, share);
 		words += reading->count;

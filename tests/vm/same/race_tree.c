@@ -276,7 +276,7 @@ static void tree_make(struct lines *stays)
 	qsort(stays->line, stays->count, sizeof(stays->line[0]), by_path);
 }
 
-int race_tree(double end)
+int race_tree(uint64_t steps)
 {
 	static struct lines stays;
 	struct itimerval often = { { 0, 3000 }, { 0, 3000 } }, never = { 0 };
@@ -294,7 +294,7 @@ int race_tree(double end)
 	walk(w, directory, 65536, 1);
 	open_before = descriptors_open();
 	MUST(!pthread_create(&thread, NULL, changer, NULL));
-	while ((now_ms() < end || !exact) && !check_failures) {
+	while ((walks < steps || !exact) && !check_failures) {
 		uint64_t size = COSY_TREE_MIN_BUFFER + draw(&random, 8) * draw(&random, 1024) * 8,
 			 then;
 		bool early = draw(&random, 8) == 0, rest = draw(&random, 3) == 0, quiet;

@@ -19,6 +19,7 @@
 #ifndef SAME_H
 #define SAME_H
 
+#include "../../scale.h"
 #include "../guest/check.h"
 
 enum {
