@@ -224,11 +224,14 @@ static void forks(bool raw)
 	cosy_free(memory);
 }
 
-static void *hold_the_lock(void *ready)
+enum { FREE, HELD, LET_GO };
+
+static void *hold_the_lock(void *state)
 {
 	libcosy_heap_lock();
-	__atomic_store_n((int *)ready, 1, __ATOMIC_RELEASE);
-	sleep(3);
+	__atomic_store_n((int *)state, HELD, __ATOMIC_RELEASE);
+	while (__atomic_load_n((int *)state, __ATOMIC_ACQUIRE) != LET_GO)
+		usleep(1000);
 	libcosy_heap_unlock();
 	return NULL;
 }
@@ -237,20 +240,21 @@ static void *hold_the_lock(void *ready)
 static void lock_left_behind(void)
 {
 	pthread_t thread;
-	int ready = 0, status;
+	int state = FREE, status;
 	pid_t pid;
 
-	MUST(!pthread_create(&thread, NULL, hold_the_lock, &ready));
-	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+	MUST(!pthread_create(&thread, NULL, hold_the_lock, &state));
+	while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != HELD)
 		usleep(1000);
 	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	MUST(pid >= 0);
 	if (!pid) {
-		alarm(2);
+		alarm(600); /* only one that waits for ever takes so long */
 		_exit(!libcosy_heap_alloc(16));
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_EQ(status, 0);
+	__atomic_store_n(&state, LET_GO, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 }
 

@@ -379,13 +379,14 @@ enum { MARKS = 8 };
 
 static char marks[MARKS][8];
 static struct {
-	_Atomic int turned, stop;
+	_Atomic int asked, turned, stop;
 } *root_shared;
 
 /* Makes the file system at `new` everybody's root and current directory. */
 static void root_turn(void)
 {
-	usleep(20000);
+	while (root_shared->asked < 2000)
+		sched_yield();
 	if (syscall(SYS_pivot_root, "new", "new/old"))
 		_exit(1);
 	root_shared->turned = 1;
@@ -428,6 +429,7 @@ static void root_follow(void)
 		for (int i = 0; i < 1000 && !seen; i++) {
 			int turned = root_shared->turned;
 
+			root_shared->asked++;
 			/* Mostly the neighbour of the one before it. */
 			if (syscall(SYS_statx, AT_FDCWD, marks[i % MARKS], 0, STATX_SIZE, &got))
 				late += 1000;
@@ -452,7 +454,7 @@ static void root_changes(void)
 	root_shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	MUST(root_shared != MAP_FAILED && !mkdir("turn", 0700));
 	for (int round = 0; round < 5; round++) {
-		root_shared->turned = root_shared->stop = 0;
+		root_shared->asked = root_shared->turned = root_shared->stop = 0;
 		pid = fork();
 		MUST(pid >= 0);
 		if (!pid) {
