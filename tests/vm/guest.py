@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -43,11 +44,13 @@ class Guest:
     module: Path | None = None  # cosy.ko
     user: str = "root"
     put: list[Path] = field(default_factory=list)
+    strip: bool = False  # of debug information, what is put in
     disk: str = ""  # type of the file system on it
     load: list[str] = field(default_factory=list)  # of the kernel's own modules
     keep: bool = False  # leave cosy.ko loaded at the end
     settle: int = 0  # seconds of guest time before the command
     interactive: bool = False
+    gdb: bool = False  # wait for it before the command
     by_disk: bool = False  # the files come by a disk, once the machine is ready
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -55,8 +58,9 @@ class Guest:
 class _Image:
     """An archive under construction, with the libraries its programs need."""
 
-    def __init__(self, archive: cpio.Archive) -> None:
+    def __init__(self, archive: cpio.Archive, strip: bool = False) -> None:
         self.archive = archive
+        self.strip = strip
         self.folders: set[str] = set()  # for LD_LIBRARY_PATH
 
     def put(self, source: Path, target: str) -> None:
@@ -72,6 +76,8 @@ class _Image:
                     self.put(entry, f"{target}/{entry.name}")
         elif source.is_file():
             data = source.read_bytes()
+            if self.strip and data[:4] == b"\x7fELF" and b".debug_info" in data:
+                data = _stripped(source)
             self.archive.file(target, data, 0o755 if os.access(source, os.X_OK) else 0o644)
             self.libraries(source, data)
         # Sockets, pipes and devices have no content to copy.
@@ -84,6 +90,13 @@ class _Image:
             if target not in self.archive:
                 content = Path(name).read_bytes()
                 self.archive.file(target, content, 0o755)
+
+
+def _stripped(program: Path) -> bytes:
+    """Returns a program without debug information."""
+    with tempfile.NamedTemporaryFile() as stream:
+        cache.run(["strip", "--strip-debug", "-o", stream.name, program], f"stripping {program.name}")
+        return Path(stream.name).read_bytes()
 
 
 def _merged(path: str) -> str:
@@ -117,7 +130,7 @@ def write_base(guest: Guest, out: BinaryIO) -> None:
 def write_files(guest: Guest, out: BinaryIO) -> None:
     """Writes what one run adds to the base: its files, its command and its settings."""
     archive = cpio.Archive(out)
-    image = _Image(archive)
+    image = _Image(archive, guest.strip)
     for name in _WRITABLE:
         archive.directory(name, 0o1777)
     for path in guest.put:
@@ -147,7 +160,7 @@ def _busybox(image: _Image) -> None:
 def _kernel_modules(guest: Guest, archive: cpio.Archive) -> list[str]:
     """Adds the modules that are asked for or that the disk needs.  Returns their files in loading order."""
     wanted = list(guest.load)
-    if guest.disk or guest.by_disk:
+    if guest.disk or guest.by_disk or guest.gdb:
         wanted += ["virtio_pci", "virtio_blk"]
     if guest.disk:
         wanted.append(guest.disk)
@@ -200,6 +213,7 @@ def _config(guest: Guest) -> bytes:
             "GUEST_USER": guest.user,
             "DISK_TYPE": guest.disk,
             "KEEP": "1" if guest.keep else "",
+            "GDB": "1" if guest.gdb else "",
             "SETTLE": str(guest.settle or ""),
             "INTERACTIVE": "1" if guest.interactive else "",
             "ROWS": rows,

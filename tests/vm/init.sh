@@ -86,6 +86,19 @@ if [ -n "$DISK_TYPE" ]; then
 	mount -t "$DISK_TYPE" /dev/vda /mnt || { report "load disk"; finish; }
 fi
 
+if [ -n "$GDB" ]; then
+	# See gdb.py.
+	for block in /sys/block/vd*; do
+		[ "$(cat "$block/serial")" != cosy-symbols ] || cat /proc/kallsyms >"/dev/${block##*/}"
+	done
+	sync
+	for section in .text .data .bss .rodata; do
+		[ ! -e "/sys/module/cosy/sections/$section" ] ||
+			report "section $section $(cat "/sys/module/cosy/sections/$section")"
+	done
+	report "gdb 1"
+	read -r _ <&3
+fi
 [ -z "$SETTLE" ] || sleep "$SETTLE"
 cd /t
 report "run 1"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import cache
+import gdb as gdb_
 import klog
 from cache import SetupError
 
@@ -55,6 +56,7 @@ class Machine:
     append: str = ""
     further: list[str] = field(default_factory=list)  # arguments
     interactive: bool = False
+    gdb: gdb_.Stub | None = None
 
 
 @dataclass
@@ -114,7 +116,8 @@ def arguments(machine: Machine) -> list[str]:
     command = ["setpriv", "--pdeathsig", "KILL", QEMU, *hardware(machine)]
     command += ["-kernel", str(machine.image), "-initrd", str(machine.initramfs)]
     command += ["-serial", f"file:{machine.scratch}/log"]
-    command += ["-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output"]
+    signals = "on" if machine.gdb else "off"
+    command += ["-chardev", f"stdio,id=output,signal={signals}", "-serial", "chardev:output"]
     command += ["-serial", f"file:{machine.scratch}/reports"]
     if machine.disk:
         command += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
@@ -126,6 +129,8 @@ def arguments(machine: Machine) -> list[str]:
         command += ["-device", "virtio-blk-pci,drive=files,serial=cosy-files,addr=1e"]
         # A kernel that has a driver for it (6.12, not 6.1) takes new random bytes when it is restored.
         command += ["-device", "vmgenid,guid=auto"]
+    if machine.gdb:
+        command += gdb_.arguments(machine.scratch)
     if machine.state:
         # Read to its end even if another run removes the file meanwhile.
         command += ["-incoming", f"exec:exec cat /proc/{os.getpid()}/fd/{machine.state.fileno()}"]
@@ -177,7 +182,7 @@ def run(machine: Machine) -> Outcome:
     try:
         process = subprocess.Popen(
             arguments(machine),
-            stdin=None if machine.interactive else stdin,
+            stdin=None if machine.interactive or machine.gdb else stdin,
             stdout=None if machine.interactive else subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -194,7 +199,7 @@ def run(machine: Machine) -> Outcome:
         if machine.interactive:
             process.wait()
         else:
-            timed_out = not _pass_on(process, machine.timeout)
+            timed_out = not _pass_on(process, machine.timeout, machine.gdb)
     finally:
         process.kill()
         process.wait()
@@ -214,13 +219,15 @@ def outcome(machine: Machine, timed_out: bool = False) -> Outcome:
     return Outcome(_text(machine.scratch / "log"), reports, timed_out)
 
 
-def _pass_on(process: subprocess.Popen[bytes], timeout: float) -> bool:
+def _pass_on(process: subprocess.Popen[bytes], timeout: float, gdb: gdb_.Stub | None) -> bool:
     """Copies the output until its end; False when the time is up first."""
     assert process.stdout
     clock = Clock(timeout)
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not clock.is_over():
+            if gdb:
+                gdb.poll()
             if selector.select(1):
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:

@@ -22,11 +22,13 @@ from pathlib import Path
 
 import cache
 import disk
+import gdb
 import guest as guest_
 import kernels
 import klog
 import module
 import qemu
+import scale
 import snapshot
 from cache import SetupError
 
@@ -77,13 +79,21 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--put", type=Path, action="append", default=[], metavar="PATH", help="copy into /t, with its libraries"
         )
+        sub.add_argument("--strip", action="store_true", help="leave debug information out of what is put in")
         sub.add_argument(
             "--module", type=Path, action="append", default=[], metavar="DIR", help="build another module into /t"
         )
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="pass these to QEMU")
         sub.add_argument(
-            "--timeout", type=float, default=300, metavar="SECONDS", help="limit for the whole run; 0 = none"
+            "--timeout",
+            type=float,
+            default=300,
+            metavar="SECONDS",
+            help="limit for the whole run on an idle host, longer on a busy one and if COSY_SCALE=nightly; 0 = none",
+        )
+        sub.add_argument(
+            "--gdb", action="store_true", help="wait for gdb before the command; symbols, no KASLR, no time limit"
         )
         sub.add_argument("--boot", action="store_true", help="do not restore a snapshot of a machine that is ready")
         sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
@@ -103,12 +113,13 @@ def _guest(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -
         module=built,
         user=options.user,
         put=options.put + further,
+        strip=options.strip,
         disk=options.disk_type if options.disk else "",
         load=options.load,
         keep=options.keep,
         settle=_SETTLE if options.icount else 0,
         interactive=options.verb == "shell",
-        environment=dict(setting.split("=", 1) for setting in options.env),
+        environment=dict(setting.split("=", 1) for setting in (f"COSY_SCALE={scale.name()}", *options.env)),
     )
 
 
@@ -117,7 +128,7 @@ def _machine(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path)
         image=kernel.image,
         initramfs=scratch / "initramfs",
         scratch=scratch,
-        timeout=options.timeout,
+        timeout=scale.limit(options.timeout),
         memory=options.mem,
         cpu=options.cpu,
         smp=options.smp,
@@ -205,7 +216,12 @@ def _run(options: argparse.Namespace) -> int:
         guest = _guest(options, kernel, scratch)
         machine = _machine(options, kernel, scratch)
         outcome = None
-        if not (options.boot or options.icount or options.slow or machine.interactive):
+        if options.gdb:
+            machine.timeout = 0
+            machine.append = f"{machine.append} nokaslr".strip()
+            machine.gdb = gdb.Stub(scratch, None if options.no_module else module.build(kernel, options.tree.resolve()))
+            guest.gdb = True
+        if not (options.boot or options.gdb or options.icount or options.slow or options.qemu or machine.interactive):
             outcome = _restore(options, guest, machine)
         if outcome is None:
             outcome = _boot(options, guest, machine)
