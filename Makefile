@@ -8,7 +8,7 @@ KERNEL ?= 6.12
 SANITIZER ?= kasan
 FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= $(shell date +%s)
-SAME_SECONDS ?= 600
+SAME_ROUNDS ?= 500
 SAME_SEED ?= 100000
 READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
@@ -27,23 +27,40 @@ TESTS ?=
 MACHINES ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
+.DEFAULT_GOAL := all
+.PHONY: help quick nightly all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
 	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install clean setup configure
 
-all: configure
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+all: configure ## install missing build tools, build into build/ (the default)
 	@cmake --build --preset $(PRESET)
 
-demo: configure
+demo: configure ## perl under cosy run, regions beside plain C and io_uring, a tree of files copied
 	@cmake --build --preset $(PRESET) --target demo_programs
 	@python3 examples/demo.py --build $(BUILD)
 
-test: all
-	@ctest --preset $(PRESET) -j $(JOBS) $(if $(TESTS),-R '$(TESTS)')
+# A fixed core of the tests, and those of the folders that changed.
+quick: all ## a core of the tests and those of changed folders; 3 minutes on 2 idle processors
+	@python3 -B tests/run.py quick --build $(BUILD) --jobs $(JOBS)
+
+# What a change has to pass.  TESTS: a regular expression of names, whatever they are left out of.
+test: all ## what a change must pass; 20 minutes on 2 idle processors; TESTS=REGEX: some of them
+	@python3 -B tests/run.py test --build $(BUILD) --jobs $(JOBS) $(if $(TESTS),--only '$(TESTS)')
+
+# Everything: each test under each kernel with 16 times as many random steps, the newest kernel of all, a kernel with
+# KASAN, mutants, and an hour of random calls on /dev/cosy under KASAN.  All of it runs, whatever fails.
+nightly: all ## everything: all kernels, more random steps, KASAN, mutants, an hour of fuzzing; many hours
+	@status=0; python3 -B tests/run.py nightly --build $(BUILD) --jobs $(JOBS) || status=$$?; \
+		for step in "test-kernel KERNEL=7.3" "vm-debug SANITIZER=kasan" mutants fuzz-module; do \
+			echo "nightly: make $$step"; $(MAKE) --no-print-directory $$step || status=$$?; \
+		done; exit $$status
 
 # The guest programs in machines with one kernel, as KERNEL=7.3, in a build directory of its own; TESTS names others
 # of that kernel's tests.  Ends with what was skipped, and what the module leaves to ordinary calls there, and why.
-test-kernel: setup
+test-kernel: setup ## the guest programs under KERNEL=7.3
 	@tools/setup/setup.sh packages-release.txt
 	@cmake --preset $(PRESET) -B build-$(KERNEL) -DCOSY_KERNELS=$(KERNEL) >/dev/null
 	@cmake --build build-$(KERNEL)
@@ -54,12 +71,12 @@ test-kernel: setup
 		exit $$status
 
 # The same on another Debian, in a chroot that is kept: RELEASE is bookworm or trixie, TESTS a regular expression.
-test-on demo-on: setup
+test-on demo-on: setup ## `make test` or `make demo` on another Debian, RELEASE=bookworm or trixie, in a chroot
 	@tools/setup/setup.sh packages-release.txt
 	@tests/release/release.py $(RELEASE) -- make $(@:-on=) JOBS=$(JOBS) TESTS='$(TESTS)'
 
 # What is to hold for the sources themselves: form, spelling, links, names.
-check: configure
+check: configure ## the sources themselves: form, spelling, links, names, sentences
 	@ctest --preset $(PRESET) -L check
 
 # The names of cosycc's sources as well, by clang-tidy, which takes some minutes.
@@ -67,7 +84,7 @@ naming: all
 	@tools/check/naming.py --build $(BUILD) --all
 
 # Everything that docs/measured/compounds.md shows, in about half an hour.
-bench: all
+bench: all ## measure again, write docs/measured/compounds.md
 	@tools/setup/setup.sh packages-bench.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
 
@@ -89,7 +106,7 @@ bench-predictions: all
 	@profile/bench/regions.py --build $(BUILD) --kernel $(KERNEL)
 
 # Everything that docs/measured/preload.md shows, in about a quarter of an hour.
-bench-preload: all
+bench-preload: all ## measure `cosy run` again, write docs/measured/preload.md
 	@tools/setup/setup.sh packages-bench-preload.txt
 	@rm -f $(BUILD)/preload/bench/results.jsonl
 	@preload/bench/measure.py --build $(BUILD) --json $(BUILD)/preload/bench/results.jsonl
@@ -97,25 +114,25 @@ bench-preload: all
 	@tools/check/figures.py
 
 # In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy.
-vm: all
+vm: all ## a shell in a virtual machine with cosy.ko, KERNEL=6.1
 	@mkdir -p $(BUILD)/vm/bin && ln -sfn $(abspath $(BUILD))/bin/cosy $(BUILD)/vm/bin/cosy
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
 		--put $(BUILD)/vm/bin
 
 # The examples in containers, with /dev/cosy and the seccomp filters of Podman, Docker and systemd; of root's and of
 # a user's, by crun and by Podman.
-vm-container: all
+vm-container: all ## the examples in containers, under the filters of Podman, Docker and systemd
 	@for kernel in 6.1 6.12; do \
 		python3 -B tests/vm/container.py --whole --build $(BUILD) --kernel $$kernel || exit 1; \
 	done
 
 fuzz: PRESET = fuzz
-fuzz: all
+fuzz: all ## the fuzzers of core, FUZZ_SECONDS=3600
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
 
 # Random sequences of ioctls and calls on /dev/cosy, guided by the coverage of cosy.ko where the kernel tells it.
 # FUZZ_CORPUS keeps what they found for the next time; FUZZ_MEMORY: MB for all of them, 0 for as many as there are.
-fuzz-module: all
+fuzz-module: all ## random calls on /dev/cosy under KASAN, FUZZ_SECONDS=3600
 	@tools/setup/setup.sh packages-debug.txt
 	@tests/vm/fuzz/fuzz.py --build $(BUILD) --kernel $(FUZZ_KERNEL) --smp $(FUZZ_SMP) --memory $(FUZZ_MEMORY) --seed $(FUZZ_SEED) \
 		--seconds $(FUZZ_SECONDS) --keep $(FUZZ_CORPUS) $(if $(wildcard $(FUZZ_CORPUS)),--corpus $(FUZZ_CORPUS))
@@ -125,7 +142,7 @@ fuzz-planted: all
 	@tests/vm/fuzz/planted.py --build $(BUILD) --kernel $(KERNEL)
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
-fuzz-preload: all
+fuzz-preload: all ## random calls under `cosy run` against the kernel's own, READ_OPERATIONS=10000000
 	@preload/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED) $(READ_OPTIONS)
 
 stale-preload: all
@@ -139,7 +156,7 @@ programs-preload: all
 
 # Other projects' own test suites under `cosy run` and without, test by test: bash, git, perl, CPython.  Hours; what they
 # are built from is kept.  SUITES names some of them.
-suites-preload: all
+suites-preload: all ## the test suites of bash, git, perl, CPython under `cosy run`; hours
 	@tools/setup/setup.sh packages-suites.txt
 	@preload/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
 
@@ -151,13 +168,13 @@ page: all
 	@tools/setup/setup.sh packages-page.txt
 	@ctest --preset $(PRESET) -R profile/page --output-on-failure
 
-same: all
-	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
+same: all ## random calls, plain against specialised, on each file system, SAME_ROUNDS=500
+	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_ROUNDS)
 
 # Random steps with pages that move, against a model: MOVE_STEPS on each of MOVE_SMP processors, where the
 # allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB), both, or pinned (4 KB that others may pin).
 # QEMU makes fast string operations byte by byte: without them pages are cleared and copied by words.
-move-long: all
+move-long: all ## random steps with pages that move, MOVE_STEPS=500000
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp $(MOVE_SMP) --mem 768 --timeout 86400 \
 		--cpu max,-erms,-fsrm --append=slub_debug=FZPU --put $(BUILD)/tests/vm/guest/guest/move_random \
 		--put tests/vm/guest/move_long.sh -- sh /t/move_long.sh $(MOVE_STEPS) $(MOVE_SEED) $(MOVE_KIND)
@@ -178,29 +195,29 @@ move-pressure: all
 
 # The tests that need cosy.ko in a kernel that watches over itself; SANITIZER: kasan (with lockdep, UBSAN and more) or
 # kcsan.  Then bugs that are planted and have to be reported.  Hours; MACHINES names some of them.
-vm-debug: all
+vm-debug: all ## the VM tests in a kernel with SANITIZER=kasan or kcsan; hours
 	@tools/setup/setup.sh packages-debug.txt
-	@ctest --test-dir $(BUILD) --output-on-failure --quiet -R '^constructs-guest-build$$'
+	@ctest --test-dir $(BUILD) --output-on-failure --quiet -R '^constructs-O2$$'
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) $(MACHINES)
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) --planted
 
 # Which test notices when a guard of the module is broken; more than an hour.
-mutants: all
+mutants: all ## the module with one guard broken after the other: a test must fail; hours
 	@status=0; core/test/mutants.py || status=$$?; \
 		tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL) || status=$$?; exit $$status
 
-format: setup
+format: setup ## format the sources
 	@tools/setup/format.sh
 
 # Lists in documents that repeat a *.def file, and figures that repeat a measured table.
-tables:
+tables: ## update lists and figures in documents
 	@tools/check/tables.py
 	@tools/check/figures.py
 
-install: all
+install: all ## install what is built
 	@cmake --install $(BUILD)
 
-clean:
+clean: ## remove the builds
 	@rm -rf build build-dev build-fuzz build-[0-9]*
 
 setup:

@@ -12,8 +12,8 @@ The comments at its head say what is expected of its regions:
     // stdin: TEXT                  what the program reads
 
 Outputs and exit statuses of all must be equal, and no compound may have been replaced by its twin.
-With --put the compounds are built statically into a folder, with what plain clang's programs print,
-for guest.sh in a virtual machine.
+With --put those of the last level are also linked statically into a folder, with what plain clang's
+programs print, for guest.sh in a virtual machine.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -96,8 +97,8 @@ class Tools:
     flags: list[str]  # for every compilation
     link: list[str]  # for linking compounds
 
-    def compile(self, construct: Construct, level: str, output: Path, cosy: bool, *more: str) -> str:
-        """Compiles one way.  Returns what the compiler said."""
+    def compile(self, construct: Construct, level: str, output: Path, cosy: bool, static: Path | None = None) -> str:
+        """Compiles one way, and links it a second time as `static`.  Returns what the compiler said."""
         cplusplus = construct.source.suffix == ".cpp"
         if cosy:
             command = [self.cosycc, *(["--driver-mode=g++"] if cplusplus else []), "-Rcosy"]
@@ -107,7 +108,10 @@ class Tools:
         command += [f"-{level}", "-fno-crash-diagnostics", *self.flags, *construct.flags]
         object_ = str(self.work / f"{output.name}-{'cosy' if cosy else 'plain'}.o")
         said = execute([*command, "-Wall", "-Wextra", "-c", str(construct.source), "-o", object_])
-        execute([*command, *(self.link if cosy else []), *more, object_, "-o", str(output)])
+        link = [*command, *(self.link if cosy else []), object_]
+        execute([*link, "-o", str(output)])
+        if static:
+            execute([*link, "-static", "-o", str(static)])
         return said
 
 
@@ -146,12 +150,17 @@ def check_report(construct: Construct, level: str, said: str) -> None:
         raise Failed(f"no region stays native for '{reason}':\n{said}")
 
 
-def check_level(tools: Tools, construct: Construct, level: str) -> None:
+def check_level(tools: Tools, construct: Construct, level: str, guest: Path | None) -> None:
     plain = tools.work / f"{construct.name}-{level}-plain"
     cosy = tools.work / f"{construct.name}-{level}-cosy"
     tools.compile(construct, level, plain, False)
-    check_report(construct, level, tools.compile(construct, level, cosy, True))
+    said = tools.compile(construct, level, cosy, True, guest / construct.name if guest else None)
+    check_report(construct, level, said)
     expected, _ = run(plain, construct, "auto")
+    if guest:
+        (guest / f"{construct.name}.out").write_text(expected)
+        (guest / f"{construct.name}.in").write_text(construct.stdin + "\n")
+        (guest / f"{construct.name}.kind").write_text("native\n" if "stays native" in said else "compiled\n")
     for mode, tier in WAYS:
         got, said = run(cosy, construct, mode, tier)
         if got != expected:
@@ -160,24 +169,6 @@ def check_level(tools: Tools, construct: Construct, level: str) -> None:
             stats = dict(re.findall(r"(\w+)=(\d+)", said))
             if stats and (stats.get("native") != "0" or stats.get("regions") == "0"):
                 raise Failed(f"the twin ran instead of the compound:\n{said}")
-
-
-def put(tools: Tools, constructs: list[Construct], level: str, folder: Path, jobs: int) -> None:
-    """Makes static compounds and expected outputs for a virtual machine."""
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def put_one(construct: Construct) -> None:
-        plain = tools.work / f"{construct.name}-put-plain"
-        tools.compile(construct, level, plain, False)
-        said = tools.compile(construct, level, folder / construct.name, True, "-static")
-        expected, _ = run(plain, construct, "auto")
-        (folder / f"{construct.name}.out").write_text(expected)
-        (folder / f"{construct.name}.in").write_text(construct.stdin + "\n")
-        kind = "native" if "stays native" in said else "compiled"
-        (folder / f"{construct.name}.kind").write_text(kind + "\n")
-
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(put_one, constructs))
 
 
 def main() -> int:
@@ -190,23 +181,25 @@ def main() -> int:
     parser.add_argument("--flags", default="", help="for every compilation")
     parser.add_argument("--link", default="", help="for linking compounds with libcosy")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--put", type=Path, help="build for a virtual machine into this folder")
+    parser.add_argument("--put", type=Path, metavar="DIR", help="where programs for a virtual machine go")
     parser.add_argument("names", nargs="*", help="constructs; default all")
     args = parser.parse_args()
 
     constructs = read_constructs(args.names)
     tools = Tools(args.cosycc, args.clang, args.include, args.work, args.flags.split(), args.link.split())
     args.work.mkdir(parents=True, exist_ok=True)
+    levels = args.levels.split(",")
     if args.put:
-        put(tools, constructs, args.levels.split(",")[0], args.put, args.jobs)
-        return 0
+        # Nothing stays of a construct that is no more.
+        shutil.rmtree(args.put, ignore_errors=True)
+        args.put.mkdir(parents=True)
 
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = {
-            pool.submit(check_level, tools, c, level): (c, level)
+            pool.submit(check_level, tools, c, level, args.put if level == levels[-1] else None): (c, level)
             for c in constructs
-            for level in args.levels.split(",")
+            for level in levels
         }
         for job in concurrent.futures.as_completed(jobs):
             construct, level = jobs[job]

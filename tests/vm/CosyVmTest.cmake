@@ -3,6 +3,8 @@
 #
 #   cosy_vm_test(NAME <name> COMMAND <command>...
 #     [KERNELS <series>...]	default: COSY_KERNELS; one test for each, vm-<name>-<series>
+#     [ANY_KERNEL]		it does not depend on the kernel: `make test` runs it under one, chosen by the commit
+#     [STRIP]			leave debug information out of what is put in
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
 #     [USER nobody] [CPU <model>] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
 #     [DISK_BLOCK <bytes>]	of ext4, default 4096
@@ -10,15 +12,15 @@
 #     [MODULE <dir>...]	further ones, built and put into /t
 #     [ENV NAME=VALUE...]
 #     [APPEND <parameters>]	of the kernel; cosy.<name>=<value>: of the module
-#     [TIMEOUT <seconds>]	for the whole machine, default 120
-#     [LABELS <label>...]	besides vm
+#     [TIMEOUT <seconds>]	of an idle host, for the whole machine, default 120
+#     [LABELS <label>...]	besides vm; nightly: not in `make test`, long: not in `make quick` (tests/run.py)
 #     [ICOUNT] [SLOW] [NO_MODULE])	vm.py's --icount and --slow
 #
 # Exit status 77 of the command means skipped; it then prints why.  ctest -j runs as many machines
 # at once as fit by their processors.  The tests vm-kernel-<series> and vm-module-<series> fetch the
 # kernel and build the module once; when one fails, those that need it are not run.
 function(cosy_vm_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE;ANY_KERNEL;STRIP"
     "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
@@ -65,17 +67,21 @@ function(cosy_vm_test)
   if(arg_SLOW)
     list(APPEND options --slow)
   endif()
+  if(arg_STRIP)
+    list(APPEND options --strip)
+  endif()
 
-  # vm.py boots a second time where QEMU itself failed.
-  math(EXPR limit "2 * ${arg_TIMEOUT} + 60")
+  set(labels vm ${arg_LABELS})
+  if(arg_ANY_KERNEL)
+    list(APPEND labels any-kernel)
+  endif()
   foreach(series ${arg_KERNELS})
     set(test vm-${arg_NAME}-${series})
     add_test(NAME ${test} COMMAND_EXPAND_LISTS COMMAND
       ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/vm/vm.py run --kernel ${series} ${options} -- ${arg_COMMAND})
     set_tests_properties(${test} PROPERTIES
-      LABELS "vm;${arg_LABELS}"
+      LABELS "${labels}"
       PROCESSORS ${arg_SMP}
-      TIMEOUT ${limit}
       SKIP_RETURN_CODE 77
       FIXTURES_REQUIRED ${fixture}-${series})
   endforeach()
