@@ -60,6 +60,8 @@ int program_find(const char *name)
 	const char *path = getenv("PATH"), *end;
 	int found = -ENOENT;
 
+	if (!*name)
+		return -ENOENT;
 	if (strchr(name, '/'))
 		return file_executable(name);
 	for (path = path ? path : "/bin:/usr/bin"; path; path = *end ? end + 1 : NULL) {

@@ -413,10 +413,11 @@ def check_missing(folder: Path) -> None:
     """A program that is not there is told before anything is said of recording, and nothing is written."""
     kept, text = folder / "kept", folder / "text"
     text.write_text("no program")
-    for name, status in (("no-such-program", 127), (f"{folder}/none", 127), (str(folder), 126), (str(text), 126)):
+    none = ("", "no-such-program", f"{folder}/none")
+    for name, status in (*((name, 127) for name in none), (str(folder), 126), (str(text), 126)):
         words = ["--backend", "ptrace", "-o", str(kept), "--", name]
         run = subprocess.run([COSY, "profile", *words], capture_output=True, text=True, check=False)
-        assert run.returncode == status and name in run.stderr, run
+        assert run.returncode == status and (name or '"": No such file') in run.stderr, run
         assert "recording" not in run.stderr and not kept.exists(), run
 
 
