@@ -12,7 +12,8 @@ from pathlib import Path
 LEFT_OUT = {
     "deny-apparmor": "the kernel is built without AppArmor",
     "deny-selinux": "the kernel is built without SELinux",
-    "guest-slub-debug": "its programs are some of the machine guest",
+    "guest-short": "its programs are some of the machine guest",
+    "guest-slub-debug": "as guest-short",
     "profile": "the kernel is built without what BPF programs attach to (fentry)",
     "processor-mds": "the kernel is built without what it does against leaks by the processor",
     "processor-retbleed": "as processor-mds",
