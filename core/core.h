@@ -146,9 +146,13 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
  * reaches it.
  */
 enum cosy_slot {
-	COSY_SLOT_STATE = -8,	/* r1 as it was at entry: struct cosy_entry */
-	COSY_SLOT_FUEL = -16,	/* steps until the next safepoint */
-	COSY_SLOT_VALUE = -24,	/* store thunks: the value; div and atomic thunks: second operand */
+	COSY_SLOT_STATE = -8, /* r1 as it was at entry: struct cosy_entry */
+	COSY_SLOT_FUEL = -16, /* steps until the next safepoint */
+	/*
+	 * store thunks: the value; div and atomic thunks: second operand; based stores: the
+	 * register that has a copy of AX meanwhile
+	 */
+	COSY_SLOT_VALUE = -24,
 	COSY_SLOT_INSN = -32,	/* access thunks: the instruction, for a fault */
 	COSY_SLOT_SAVE = -40,	/* a register of the program's that a store uses meanwhile */
 	COSY_SLOT_ORIGIN = -48, /* based code: cosy_entry.origin */
@@ -235,6 +239,11 @@ struct cosy_sandbox {
 	 * leaves that empty.  Implies has_v4.
 	 */
 	bool based;
+	/*
+	 * Make each based access by a copy of AX in a register of the program's: JITs that report
+	 * faults in BPF's arenas (newer than Linux 6.12) take r0 to r9 alone.  All others do, too.
+	 */
+	bool copies_ax;
 	u64 seed;	   /* of the blinding */
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };

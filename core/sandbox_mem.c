@@ -28,7 +28,13 @@
  *	dst = *(B + AX), or *(B + AX) = src
  *
  * Test and mask are the same, and neither UB nor KB is there: whatever ORIGIN holds,
- * even a mispredicted old value, the access is in the buffer.
+ * even a mispredicted old value, the access is in the buffer.  Where the JIT does not take AX
+ * in such an access (copies_ax), a register of the program's has a copy of it:
+ *
+ *	dst = AX				slot VALUE = base
+ *	dst = *(B + dst)			base = AX
+ *						*(B + base) = src
+ *						base = slot VALUE
  *
  * Accesses that share a test (sandbox_piece.c), of LEN bytes from AX on:
  *
@@ -222,10 +228,14 @@ static void emit_checked_load(struct cosy_rewrite *w, u32 at)
 static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off)
 {
 	struct cosy_emit *e = &w->code;
-	u8 dst = insn->dst_reg;
+	u8 dst = insn->dst_reg, base = COSY_AX;
 
+	if (w->how->copies_ax) {
+		emit_move(e, dst, COSY_AX);
+		base = dst;
+	}
 	w->based_cnt++;
-	cosy_emit(e, BPF_LDX | BPF_PROBE_MEM32 | BPF_SIZE(insn->code), dst, COSY_AX, off, 0);
+	cosy_emit(e, BPF_LDX | BPF_PROBE_MEM32 | BPF_SIZE(insn->code), dst, base, off, 0);
 	if (is_signed(insn))
 		cosy_emit(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, dst, 8 * cosy_access_size(insn), 0);
 }
@@ -343,13 +353,20 @@ static void emit_checked_store(struct cosy_rewrite *w, u32 at)
 static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off, u8 value)
 {
 	struct cosy_emit *e = &w->code;
-	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code);
+	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code), base = COSY_AX;
 
+	if (w->how->copies_ax) {
+		base = insn->dst_reg == value ? register_borrowed(insn) : insn->dst_reg;
+		emit_store(e, COSY_FP, COSY_SLOT_VALUE, base);
+		emit_move(e, base, COSY_AX);
+	}
 	w->based_cnt++;
 	if (value == COSY_FP)
-		cosy_emit(e, BPF_ST | how, COSY_AX, 0, off, insn->imm);
+		cosy_emit(e, BPF_ST | how, base, 0, off, insn->imm);
 	else
-		cosy_emit(e, BPF_STX | how, COSY_AX, value, off, 0);
+		cosy_emit(e, BPF_STX | how, base, value, off, 0);
+	if (w->how->copies_ax)
+		emit_load(e, base, COSY_FP, COSY_SLOT_VALUE);
 }
 
 /*

@@ -7,7 +7,8 @@
  *	entry	what the caller gave, at r1, is read until something else is in r1
  *	buffer	each other access counts from AX, less than a page up, and AX has been
  *		masked on each way to it: nothing changed it since, and jumps that come in
- *		between start where it has been masked, too
+ *		between start where it has been masked, too; or from a register that such an
+ *		AX was copied to, where no jump leads to what is between
  *
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
  * access is in the buffer or in the page above it, which holds nothing.
@@ -34,6 +35,7 @@ struct verifier {
 	u32 size; /* of the buffer */
 	u8 *places;
 	bool masked; /* AX is an offset in the buffer */
+	u32 copies;  /* registers that hold what AX was when it was one, by their bits */
 	bool entry;  /* r1 is the caller's struct cosy_entry */
 	bool dead;   /* only jumps lead to the next instruction */
 };
@@ -105,7 +107,7 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 	if (insn->code == COSY_FENCE)
 		return NULL;
 	if (BPF_MODE(insn->code) == BPF_PROBE_MEM32) {
-		if (base != COSY_AX || !v->masked)
+		if (base == COSY_AX ? !v->masked : !(v->copies & 1u << base))
 			return "reaches the buffer by what is not masked";
 		return insn->off < 0 || insn->off > MAX_OFFSET ? "reaches too far" : NULL;
 	}
@@ -137,14 +139,18 @@ static void arrive_at_target(struct verifier *v, u32 at)
 
 	v->entry = (v->entry || v->dead) && (v->places[at] & entry) == PLACE_ENTRY;
 	v->masked = (v->masked || v->dead) && (v->places[at] & masked) == PLACE_MASKED;
+	v->copies = 0;
 }
 
 static const char *verify_register(struct verifier *v, const struct bpf_insn *insn)
 {
-	const u8 mask = BPF_ALU64 | BPF_AND | BPF_K;
+	const u8 mask = BPF_ALU64 | BPF_AND | BPF_K, copy = BPF_ALU64 | BPF_MOV | BPF_X;
 
 	if (insn->dst_reg == COSY_FP)
 		return "changes r10";
+	v->copies &= ~(1u << insn->dst_reg);
+	if (insn->code == copy && insn->src_reg == COSY_AX && !insn->off && v->masked)
+		v->copies |= 1u << insn->dst_reg;
 	if (insn->dst_reg == 1)
 		v->entry = false;
 	if (insn->dst_reg == COSY_AX)
@@ -174,6 +180,7 @@ static const char *verify_insn(struct verifier *v, u32 at)
 			return NULL;
 		}
 		v->masked = v->entry = false;
+		v->copies = 0;
 		v->dead = BPF_OP(insn->code) == BPF_EXIT;
 		return NULL;
 	default:

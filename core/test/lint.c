@@ -36,7 +36,8 @@ static const char *lint_access(const struct bpf_insn *insn, const struct cosy_sa
 	/* AX holds an offset in based code, and an address elsewhere. */
 	if (how->based && base == AX && mode != BPF_PROBE_MEM32)
 		return "AX as an address in based code";
-	if (mode == BPF_PROBE_MEM32 && how->based && how->size && base == AX)
+	if (mode == BPF_PROBE_MEM32 && how->based && how->size &&
+	    (how->copies_ax ? base < 10 : base == AX))
 		mode = BPF_MEM;
 	if (mode != BPF_MEM)
 		return "access of a wrong mode";

@@ -7,14 +7,25 @@ import re
 
 MUTANTS: dict[str, list[tuple[str, ...]]] = {
     "verify.c": [
-        ("if (base != COSY_AX || !v->masked)", "if (base != COSY_AX)"),
-        ("if (base != COSY_AX || !v->masked)", "if (!v->masked)"),
+        (
+            "if (base == COSY_AX ? !v->masked : !(v->copies & 1u << base))",
+            "if (base == COSY_AX ? 0 : !(v->copies & 1u << base))",
+        ),
+        ("if (base == COSY_AX ? !v->masked : !(v->copies & 1u << base))", "if (base == COSY_AX ? !v->masked : 0)"),
+        # Copies of AX.
+        ("\tv->copies &= ~(1u << insn->dst_reg);\n", ""),
+        ("insn->code == copy && insn->src_reg", "insn->src_reg"),
+        (" && insn->src_reg == COSY_AX && !insn->off", " && !insn->off"),
+        (" && insn->src_reg == COSY_AX && !insn->off", " && insn->src_reg == COSY_AX"),
+        ("!insn->off && v->masked)", "!insn->off)"),
+        ("(v->places[at] & masked) == PLACE_MASKED;\n\tv->copies = 0;", "(v->places[at] & masked) == PLACE_MASKED;"),
+        ("\t\tv->copies = 0;\n", ""),
         ("insn->off < 0 || insn->off > MAX", "insn->off > MAX"),
         ("insn->off < 0 || insn->off > MAX_OFFSET", "insn->off < 0"),
         ("\t\tarrive_at_target(v, at);", "\t\t;"),
         (" && (u32)insn->imm == v->size - 1", ""),
         ("insn->code == mask && ", ""),
-        ("\t\tv->masked = v->entry = false;\n\t\tv->dead", "\t\tv->dead"),
+        ("\t\tv->masked = v->entry = false;\n", ""),
         ("\tif (insn->dst_reg == 1)\n\t\tv->entry = false;", ""),
         ('\tif (insn->dst_reg == COSY_FP)\n\t\treturn "changes r10";', ""),
         ("is_load && base == 1 && v->entry", "is_load && base == 1"),
@@ -86,7 +97,7 @@ MUTANTS: dict[str, list[tuple[str, ...]]] = {
         (" && (v->places[at] & masked) == PLACE_MASKED;", ";"),
         ("(v->places[at] & entry) == PLACE_ENTRY;", "(v->places[at] & PLACE_ENTRY);"),
         ("(v->places[at] & masked) == PLACE_MASKED;", "(v->places[at] & PLACE_MASKED);"),
-        ("u8 mask = BPF_ALU64 | BPF_AND | BPF_K;", "u8 mask = BPF_ALU | BPF_AND | BPF_K;"),
+        ("u8 mask = BPF_ALU64 | BPF_AND | BPF_K,", "u8 mask = BPF_ALU | BPF_AND | BPF_K,"),
         ("\tif (insn->dst_reg == COSY_AX)\n\t\tv->masked =", "\tif (insn->dst_reg == COSY_AX)\n\t\tv->masked |="),
         ("\tif (insn->dst_reg == COSY_AX)\n\t\tv->masked =", "\tv->masked ="),
         ("\tv->dead = false;\n\tswitch", "\tswitch"),

@@ -289,6 +289,12 @@ MUTANTS: dict[str, list[tuple[str, ...]]] = {
         ("\temit_safepoints(w);\n", ""),
     ],
     "sandbox_mem.c": [
+        # Copies of AX.
+        ("\t\temit_move(e, dst, COSY_AX);\n", ""),
+        ("\t\tbase = dst;\n", "\t\t;\n"),
+        ("\t\temit_move(e, base, COSY_AX);\n", ""),
+        ("insn->dst_reg == value ? register_borrowed(insn) : insn->dst_reg;", "insn->dst_reg;"),
+        ("\tif (w->how->copies_ax)\n\t\temit_load(e, base, COSY_FP, COSY_SLOT_VALUE);\n", ""),
         (
             "\temit_op_imm(e, BPF_AND, COSY_AX, w->how->size - 1);\n\tax_set(w, near, near->low);",
             "\tax_set(w, near, near->low);",

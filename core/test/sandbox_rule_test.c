@@ -50,13 +50,14 @@ static void check_hidden(const struct bpf_insn *insns, u32 count, s32 value)
 	bool shown = false;
 	u32 way;
 
-	for (way = 0; way < 16; way++) {
+	for (way = 0; way < 32; way++) {
 		struct cosy_sandbox how = setting(way & 1 ? LOW : HIGH).how;
 
 		how.thunks = checker_thunks;
 		how.kernel_base = 0xffffc90000000000;
 		how.size = way & 2 ? 4096 : 0;
 		how.based = way & 4;
+		how.copies_ax = way & 16;
 		how.has_v4 = how.based || way & 8;
 		shown |= always_has(&program, how, value);
 		how.blind = true;
@@ -404,11 +405,12 @@ static void piece_of(u32 count, struct bpf_insn (*make)(u32 index))
 	insns[at] = JUMP_K(BPF_JNE, 9, 0, 1 - (s32)at);
 	at++;
 	insns[at++] = EXIT();
-	for (way = 0; way < 2; way++) {
+	for (way = 0; way < 4; way++) {
 		struct differential d = setting(BASED);
 
 		d.how.based = true;
-		d.leave_every = way;
+		d.how.copies_ax = way & 2;
+		d.leave_every = way & 1;
 		run(&d, insns, at);
 		CHECK_EQ(d.outcome, RUN_DONE);
 	}
@@ -475,12 +477,19 @@ static void pieces_end_where_room_ends(void)
 static void run_based(u64 user_base, u32 size, const struct bpf_insn *insns, u32 count,
 		      enum outcome outcome)
 {
-	struct differential d = setting(user_base);
+	bool copies;
 
-	d.how.based = true;
-	d.how.size = size;
-	run(&d, insns, count);
-	CHECK_EQ(d.outcome, outcome);
+	for (copies = false;; copies = true) {
+		struct differential d = setting(user_base);
+
+		d.how.based = true;
+		d.how.copies_ax = copies;
+		d.how.size = size;
+		run(&d, insns, count);
+		CHECK_EQ(d.outcome, outcome);
+		if (copies)
+			break;
+	}
 }
 
 #define RUN_BASED(user_base, size, outcome, ...)                                                   \

@@ -412,11 +412,14 @@ static void bases_take_turns(void)
 
 /* --- Cost --------------------------------------------------------------------------------- */
 
+static bool copies_ax; /* in the code whose cost is counted */
+
 static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
 {
 	struct differential d = setting(user_base);
 
 	d.how.based = user_base == BASED;
+	d.how.copies_ax = copies_ax;
 	run(&d, insns, count);
 	CHECK_EQ(d.outcome, RUN_DONE);
 	return d.executed;
@@ -446,6 +449,13 @@ static void buffer_accesses_are_cheap(void)
 	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 6);
 	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 6);
 	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 6);
+	copies_ax = true;
+	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 7);
+	CHECK(added(BASED, LOAD(BPF_DW, 6, 6, 8)) <= 7);
+	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 9);
+	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 6)) <= 9);
+	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 9);
+	copies_ax = false;
 }
 
 static u64 executed_around(const struct bpf_insn *body, u32 count)
@@ -491,6 +501,12 @@ static void followers_are_cheaper(void)
 	CHECK_EQ(added_last(turns, COUNT(turns)), 4);
 	CHECK_EQ(added_last(ways, COUNT(ways)), 1);
 	CHECK_EQ(added_last(other, COUNT(other)), 4);
+	copies_ax = true;
+	CHECK_EQ(added_last(same, COUNT(same)), 2);
+	CHECK_EQ(added_last(stores, COUNT(stores)), 4);
+	CHECK_EQ(added_last(ways, COUNT(ways)), 2);
+	CHECK_EQ(added_last(other, COUNT(other)), 5);
+	copies_ax = false;
 }
 
 /* --- Sizes ------------------------------------------------------------------------------ */
@@ -568,7 +584,7 @@ static void the_same_input_gives_the_same_code(void)
 }
 
 /* The next process that loads the program, wherever its buffer is, may have the same code. */
-static void based_code_knows_no_address(void)
+static void based_code_knows_no_address(bool copies)
 {
 	struct bpf_insn insns[] = {LOAD(BPF_DW, 2, 1, 8), STORE(BPF_W, 1, 16, 2),
 				   STORE_K(BPF_B, 1, 0, 7), EXIT()};
@@ -578,6 +594,7 @@ static void based_code_knows_no_address(void)
 				   .size = 4096,
 				   .has_v4 = true,
 				   .based = true,
+				   .copies_ax = copies,
 				   .thunks = checker_thunks};
 	struct cosy_code first, second;
 
@@ -609,6 +626,7 @@ int main(void)
 	followers_are_cheaper();
 	far_jumps_need_v4();
 	the_same_input_gives_the_same_code();
-	based_code_knows_no_address();
+	based_code_knows_no_address(false);
+	based_code_knows_no_address(true);
 	return check_result();
 }

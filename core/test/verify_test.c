@@ -13,6 +13,10 @@
 #define MASK	     ALU64_K(BPF_AND, AX, SIZE - 1)
 #define BASED(off)   INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, AX, off, 0)
 #define BASED_S(off) INSN(BPF_STX | BPF_PROBE_MEM32 | BPF_DW, AX, 2, off, 0)
+/* An access by a register that AX was copied to. */
+#define COPY	       MOV_X(3, AX)
+#define BY_COPY(off)   INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 3, off, 0)
+#define BY_COPY_S(off) INSN(BPF_STX | BPF_PROBE_MEM32 | BPF_DW, 3, 2, off, 0)
 
 static const char *verify(const struct bpf_insn *insns, u32 count)
 {
@@ -74,6 +78,34 @@ static void unmasked_accesses_are_found(void)
 	/* Only one kind of instruction has a second half. */
 	FOUND("not masked", INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0), BASED(0), EXIT());
 	FOUND("middle of a constant", EXIT(), INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1));
+}
+
+/* A register that a masked AX was copied to is as good, up to the next place that jumps lead to. */
+static void copies_are_followed(void)
+{
+	FINE(MASK, COPY, BY_COPY(0), BY_COPY_S(4088), EXIT());
+	FINE(MASK, COPY, ORIGIN, BY_COPY(0), EXIT());
+	FINE(MASK, MOV_X(2, AX), INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 2, 0, 0), EXIT());
+	FINE(MASK, COPY, JUMP_K(BPF_JEQ, 2, 0, 1), BY_COPY(0), EXIT());
+	FOUND("not masked", COPY, BY_COPY(0), EXIT());
+	FOUND("not masked", COPY, MASK, BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, ORIGIN, COPY, BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, MOV_X(4, AX), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, COPY, ALU64_K(BPF_ADD, 3, 1), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, COPY, LOAD(BPF_DW, 3, FP, -8), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, COPY, IMM64(3, 1), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, COPY, CALL(0x100), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, ALU64_X(BPF_ADD, 3, AX), BY_COPY(0), EXIT());
+	/* Half of it, and a sign-extending move of a part. */
+	FOUND("not masked", MASK, INSN(BPF_ALU | BPF_MOV | BPF_X, 3, AX, 0, 0), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, INSN(BPF_ALU64 | BPF_MOV | BPF_X, 3, AX, 8, 0), BY_COPY(0),
+	      EXIT());
+	/* A copy of a copy is not one. */
+	FOUND("not masked", MASK, MOV_X(4, AX), MOV_X(3, 4), BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 1), COPY, BY_COPY(0), EXIT());
+	FOUND("not masked", MASK, COPY, BY_COPY(0), JUMP_K(BPF_JEQ, 2, 0, -2), EXIT());
+	FOUND("too far", MASK, COPY, BY_COPY(4089), EXIT());
 }
 
 static void jumps_into_the_middle_are_found(void)
@@ -158,6 +190,7 @@ int main(void)
 {
 	masked_accesses_are_fine();
 	unmasked_accesses_are_found();
+	copies_are_followed();
 	jumps_into_the_middle_are_found();
 	offsets_stay_in_the_next_page();
 	other_memory_is_found();

@@ -44,13 +44,14 @@ static inline void run_all_ways(const struct bpf_insn *insns, u32 count, enum ou
 	static const u64 bases[] = {LOW, HIGH};
 	u32 way;
 
-	for (way = 0; way < 128; way++) {
+	for (way = 0; way < 256; way++) {
 		struct differential d = setting(bases[way & 1]);
 
 		d.how.has_v4 = way & 2;
 		d.how.blind = way & 4;
 		d.how.size = way & 8 ? 4096 : 0;
 		d.how.based = way & 64;
+		d.how.copies_ax = way & 128;
 		d.how.has_v4 |= d.how.based;
 		d.how.has_gotol = d.how.has_v4;
 		d.leave_every = way & 16 ? 1 : 0;

@@ -16,10 +16,11 @@ static void report(const struct differential *d, const struct bpf_insn *insns, u
 	u32 at;
 
 	fprintf(stderr,
-		"buffer 0x%llx size %u, v4 %d, based %d, blind %d, leave %u, fault %u, grant %u, "
+		"buffer 0x%llx size %u, v4 %d, based %d, copies %d, blind %d, leave %u, fault %u, "
+		"grant %u, "
 		"seed %llu\n",
 		(unsigned long long)d->how.user_base, d->how.size, d->how.has_v4, d->how.based,
-		d->how.blind, d->leave_every, d->fault_every, d->max_grant,
+		d->how.copies_ax, d->how.blind, d->leave_every, d->fault_every, d->max_grant,
 		(unsigned long long)d->seed);
 	for (at = 0; at < count;) {
 		u32 slots = cosy_disasm(insns, count, at, text, sizeof(text));

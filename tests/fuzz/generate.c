@@ -64,6 +64,7 @@ void generate_setting(struct source *source, struct differential *ret)
 	ret->hostile = choice >> 6 == 3;
 	ret->seed = source_byte(source);
 	ret->how.based = ret->how.has_v4 && ret->seed & 1;
+	ret->how.copies_ax = ret->seed & 2;
 	ret->how.seed = world_mix(ret->seed, 7);
 	ret->limit = 400;
 }
