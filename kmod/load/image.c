@@ -109,11 +109,14 @@ bool cosy_image_fits(const struct cosy_image *image)
 /* What the JIT can do: learnt once, when there is memory for it; until then nothing is loaded. */
 static struct {
 	bool known;
-	bool v4, gotol, based;
+	bool v4, gotol, based, copies_ax;
 } jit;
 static DEFINE_MUTEX(jit_lock);
 
-/* True if the kernel says in a program's log which access to an arena faulted (newer than 6.12). */
+/*
+ * True unless the kernel is known not to say in a program's log which access to an arena faulted
+ * (newer than 6.12).
+ */
 static bool jit_tells_of_arenas __ro_after_init;
 
 /*
@@ -203,10 +206,10 @@ static int bpf_has_gotol(bool *ret)
 }
 
 /*
- * Looks for loads and stores relative to r12.  The JIT sets r12 for BPF's arenas alone; for us
- * cosy_enter does.
+ * Looks for loads and stores relative to r12, by register `offset`.  The JIT sets r12 for BPF's
+ * arenas alone; for us cosy_enter does.
  */
-static int bpf_has_based(bool *ret)
+static int bpf_has_based(u8 offset, bool *ret)
 {
 	/* Jump over them, since r12 is not set here. */
 	struct bpf_insn insns[] = {
@@ -214,11 +217,11 @@ static int bpf_has_based(bool *ret)
 		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
 		{ .code = BPF_LDX | BPF_PROBE_MEM32 | BPF_DW,
 		  .dst_reg = BPF_REG_0,
-		  .src_reg = BPF_REG_AX },
+		  .src_reg = offset },
 		{ .code = BPF_STX | BPF_PROBE_MEM32 | BPF_B,
-		  .dst_reg = BPF_REG_AX,
+		  .dst_reg = offset,
 		  .src_reg = BPF_REG_0 },
-		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = BPF_REG_AX, .imm = 1 },
+		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = offset, .imm = 1 },
 		BPF_EXIT_INSN(),
 	};
 	u32 result;
@@ -238,13 +241,14 @@ static int jit_learn_locked(void)
 	if (!error && !jit.v4)
 		error = bpf_has_gotol(&jit.gotol);
 	/*
-	 * Do not ask a JIT that was made without based accesses: it would complain in the log.  Nor
-	 * one that reports faults in arenas: it looks an access's register up in a table that lacks
-	 * BPF_REG_AX.  Where not even jit_enable was found, nothing can be said of that.
+	 * A JIT that reports faults in arenas looks an access's register up in a table that lacks
+	 * BPF_REG_AX.  Do not ask one that was made without based accesses: it would complain in
+	 * the log.
 	 */
+	jit.copies_ax = jit_tells_of_arenas;
 	jit.based = false;
-	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4 && jit_enable && !jit_tells_of_arenas)
-		error = bpf_has_based(&jit.based);
+	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4)
+		error = bpf_has_based(jit.copies_ax ? BPF_REG_1 : BPF_REG_AX, &jit.based);
 	return error;
 }
 
@@ -288,7 +292,9 @@ int cosy_image_init(void)
 {
 	jit_enable = cosy_unexported_data("bpf_jit_enable");
 	jit_harden = cosy_unexported_data("bpf_jit_harden");
-	jit_tells_of_arenas = cosy_unexported_data("bpf_prog_report_arena_violation");
+	/* Where not even jit_enable is found, nothing can be said of the other one. */
+	jit_tells_of_arenas =
+		!jit_enable || cosy_unexported_data("bpf_prog_report_arena_violation");
 	/* If there is no memory for it now, the first LOAD will learn it. */
 	jit_learn();
 	return 0;
@@ -453,6 +459,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 	how.has_v4 = jit.v4;
 	how.has_gotol = jit.gotol;
 	how.based = jit.based;
+	how.copies_ax = jit.copies_ax;
 	image = image_alloc(user, container);
 	if (!image) {
 		error = -ENOMEM;

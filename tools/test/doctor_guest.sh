@@ -26,6 +26,18 @@ says 0 'a compound runs in the kernel' $cosy doctor
 says 0 'Compounds run in this kernel' $cosy doctor
 says 0 'pages move between processes' $cosy doctor
 says 0 'your processes have 0 arenas of 0 KB (0 pages frozen, 0 of them under way), 0 parcels of 0 KB, 0 ports of 0 KB' $cosy doctor
+# What a newer kernel has, the next one has to have: only Linux 6.1 is known to lack some of it.
+release=$(uname -r)
+case $release in
+6.1.*) says 0 'each process compiles again' $cosy doctor ;;
+*)
+	says 0 'what was compiled is kept for your next process' $cosy doctor
+	if dmesg | grep -F -e 'cosy: cannot find' -e 'cosy: this kernel does not'; then
+		echo "FAILED: the module lacks something on Linux $release"
+		bad=1
+	fi
+	;;
+esac
 says 0 'regions start natively, and go into the kernel once that pays' env -u COSY_TIER $cosy doctor
 says 0 'COSY_TIER=always: regions go into the kernel at once' env COSY_TIER=always $cosy doctor
 says 0 'COSY_TIER=3: regions go into the kernel after so many' env COSY_TIER=3 $cosy doctor
