@@ -73,7 +73,9 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
+#include <linux/stat.h>
 #include <linux/task_work.h>
+#include <linux/timekeeping.h>
 #include <linux/uio.h>
 
 /* Marks a local that CONFIG_INIT_STACK_ALL_ZERO must not clear, where that would cost too much. */
@@ -174,8 +176,8 @@ static inline int cosy_import_user(int direction, void __user *base, size_t len,
 #endif
 
 /*
- * Tells whether times are the clock's ticks.  From 6.13 on a change time that was looked at may be
- * finer.
+ * Tells whether times are the clock's ticks.  From 6.13 on file systems may have multigrain ones: a
+ * query marks the change time, and the next change has a finer one, so that it shows.
  */
 static inline bool cosy_times_are_coarse(const struct inode *inode)
 {
@@ -184,6 +186,28 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #else
 	return true;
 #endif
+}
+
+/*
+ * Fills in the times of modification and change of an inode whose times are not coarse, and marks the
+ * latter, if the request has one of them.
+ */
+static inline void cosy_query_change(struct inode *inode, u32 request_mask, struct kstat *ret)
+{
+#ifdef FS_MGTIME
+	fill_mg_cmtime(ret, request_mask, inode);
+#endif
+}
+
+/* Returns the time that a change of the inode would have now. */
+static inline struct timespec64 cosy_change_time(struct inode *inode)
+{
+	struct timespec64 now;
+
+	if (!cosy_times_are_coarse(inode))
+		return current_time(inode);
+	ktime_get_coarse_real_ts64(&now);
+	return now;
 }
 
 /* Tells whether pages under writeback must not change: a property of the file system before 6.6. */

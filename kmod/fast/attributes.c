@@ -137,8 +137,7 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 {
 	const struct shmem_inode_info *info;
 
-	if ((const void *)inode->i_op->getattr != tmpfs_getattr || is_idmapped_mnt(path->mnt) ||
-	    !cosy_times_are_coarse(inode))
+	if ((const void *)inode->i_op->getattr != tmpfs_getattr || is_idmapped_mnt(path->mnt))
 		return false;
 	info = container_of(inode, struct shmem_inode_info, vfs_inode);
 	return READ_ONCE(info->alloced) - READ_ONCE(info->swapped) ==
@@ -147,10 +146,10 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 }
 
 /*
- * Fills `ret` as generic_fillattr does for a mount that is not idmapped; unlocked, so that others may
- * change the inode meanwhile.
+ * Fills `ret` as generic_fillattr does for a mount that is not idmapped and a request of these fields;
+ * unlocked, so that others may change the inode meanwhile.
  */
-static __always_inline void inode_fill(const struct inode *inode, struct kstat *ret)
+static __always_inline void inode_fill(struct inode *inode, u32 request_mask, struct kstat *ret)
 {
 	ret->dev = inode->i_sb->s_dev;
 	ret->ino = inode->i_ino;
@@ -163,6 +162,10 @@ static __always_inline void inode_fill(const struct inode *inode, struct kstat *
 	ret->blksize = i_blocksize(inode);
 	ret->blocks = data_race(inode->i_blocks);
 	ret->atime = data_race(inode_get_atime(inode));
+	if (!cosy_times_are_coarse(inode)) {
+		cosy_query_change(inode, request_mask, ret);
+		return;
+	}
 	ret->mtime = data_race(inode_get_mtime(inode));
 	ret->ctime = data_race(inode_get_ctime(inode));
 }
@@ -171,14 +174,17 @@ static __always_inline void inode_fill(const struct inode *inode, struct kstat *
  * Does inode_fill and stat_put field by field, so that none waits on the stack.  `dev` is the super
  * block's number as stat tells it.
  */
-static __always_inline int stat_put_inode(struct stat __user *to, const struct inode *inode,
-					  u32 dev)
+static __always_inline int stat_put_inode(struct stat __user *to, struct inode *inode, u32 dev)
 {
+	const bool coarse = cosy_times_are_coarse(inode);
 	struct user_namespace *ns = current_user_ns();
+	struct kstat queried __cosy_uninitialized;
 	u32 uid = uid_seen(ns, data_race(inode->i_uid)),
 	    gid = gid_seen(ns, data_race(inode->i_gid));
 	struct timespec64 time;
 
+	if (!coarse)
+		cosy_query_change(inode, STATX_BASIC_STATS, &queried);
 	cosy_access_begin();
 	unsafe_put_user(dev, &to->st_dev, fault);
 	unsafe_put_user(inode->i_ino, &to->st_ino, fault);
@@ -195,10 +201,10 @@ static __always_inline int stat_put_inode(struct stat __user *to, const struct i
 	time = data_race(inode_get_atime(inode));
 	unsafe_put_user(time.tv_sec, &to->st_atime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_atime_nsec, fault);
-	time = data_race(inode_get_mtime(inode));
+	time = coarse ? data_race(inode_get_mtime(inode)) : queried.mtime;
 	unsafe_put_user(time.tv_sec, &to->st_mtime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_mtime_nsec, fault);
-	time = data_race(inode_get_ctime(inode));
+	time = coarse ? data_race(inode_get_ctime(inode)) : queried.ctime;
 	unsafe_put_user(time.tv_sec, &to->st_ctime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_ctime_nsec, fault);
 	unsafe_put_user(0, &to->__unused[0], fault);
@@ -248,7 +254,7 @@ static noinline int stat_ask(struct cosy_activation *run, const struct path *pat
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more)
 {
-	const struct inode *inode = d_backing_inode(path->dentry);
+	struct inode *inode = d_backing_inode(path->dentry);
 	int error;
 
 	if (likely(stat_is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
@@ -395,12 +401,12 @@ static noinline int statx_ask(struct cosy_activation *run, const struct path *pa
 
 static __always_inline int statx_put_inode(const struct cosy_activation *run,
 					   const struct path *path, struct statx __user *to,
-					   const struct inode *inode)
+					   struct inode *inode)
 {
 	struct kstat stat = { .result_mask = run->answered,
 			      .attributes_mask = run->answered_attributes };
 
-	inode_fill(inode, &stat);
+	inode_fill(inode, run->asked, &stat);
 	if (stat.result_mask & STATX_BTIME)
 		stat.btime = container_of(inode, struct shmem_inode_info, vfs_inode)->i_crtime;
 	mount_fill(path, &stat);
@@ -415,7 +421,7 @@ bool cosy_statx_is_known(void)
 s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *path, int flags,
 			     u32 mask, u8 *at, bool more)
 {
-	const struct inode *inode = d_backing_inode(path->dentry);
+	struct inode *inode = d_backing_inode(path->dentry);
 	struct statx __user *to = (struct statx __user *)at;
 	int error;
 

@@ -249,13 +249,12 @@ static bool ext4_write_folios(struct cosy_activation *run, const struct cosy_wri
  */
 static __always_inline int cached_update_time(struct file *file)
 {
-	const struct inode *inode = file_inode(file);
-	struct timespec64 now, modified = inode_get_mtime(inode), changed = inode_get_ctime(inode);
+	struct inode *inode = file_inode(file);
+	struct timespec64 now = cosy_change_time(inode), modified = inode_get_mtime(inode),
+			  changed = inode_get_ctime(inode);
 
-	ktime_get_coarse_real_ts64(&now);
-	if (likely(cosy_times_are_coarse(inode) && timespec64_equal(&modified, &now) &&
-		   timespec64_equal(&changed, &now) &&
-		   !(IS_I_VERSION(inode) && inode_iversion_need_inc((struct inode *)inode))))
+	if (likely(timespec64_equal(&modified, &now) && timespec64_equal(&changed, &now) &&
+		   !(IS_I_VERSION(inode) && inode_iversion_need_inc(inode))))
 		return 0;
 	return file_update_time(file);
 }

@@ -280,6 +280,14 @@ MUTANTS = [
     ),
     Mutant("root-drop", "kmod/fast/guard.c", "cosy_root_drop(run);", "", by="fast_missing"),
     Mutant("passed", "kmod/fast/fast.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
+    Mutant(
+        "stat-queries",
+        "kmod/fast/attributes.c",
+        "\tif (!coarse)\n\t\tcosy_query_change(inode, STATX_BASIC_STATS, &queried);\n",
+        "\tqueried.mtime = inode_get_mtime(inode);\n\tqueried.ctime = inode_get_ctime(inode);\n",
+        by="fast_grain",
+        harmless="on kernels before 6.13, which have no multigrain timestamps: --kernel 7.3 notices",
+    ),
     # statx and extended attributes
     Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", "", by="fast_statx"),
     Mutant(

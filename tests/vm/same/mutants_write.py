@@ -204,7 +204,7 @@ MUTANTS = [
     Mutant(
         "write-version",
         "kmod/view/cached_write.c",
-        " &&\n\t\t   !(IS_I_VERSION(inode) && inode_iversion_need_inc((struct inode *)inode))))",
+        " &&\n\t\t   !(IS_I_VERSION(inode) && inode_iversion_need_inc(inode))))",
         "))",
         by="fast_write",
         disk=True,
