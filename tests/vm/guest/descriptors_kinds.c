@@ -357,7 +357,7 @@ static int ruleset_new(void)
 	KIND(tipc, SERVED, pair_new(AF_TIPC, SOCK_STREAM))                                         \
 	KIND(alg_hash, LEFT, algorithm("hash", "sha256", NULL))                                    \
 	KIND(alg_skcipher, LEFT, algorithm("skcipher", "ctr(aes)", "0123456789abcdef"))            \
-	KIND(alg_aead, LEFT, algorithm("aead", "gcm(aes)", "0123456789abcdef"))                    \
+	KIND(alg_aead, RARE | LEFT, algorithm("aead", "gcm(aes)", "0123456789abcdef"))             \
 	KIND(alg_rng, RARE | VARIES | LEFT, algorithm("rng", "stdrng", NULL))                      \
 	KIND(netlink, LEFT, socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE))                           \
 	KIND(netlink_asked, VARIES | LEFT, netlink_asked())                                        \
