@@ -5,6 +5,7 @@
 #include "context.h"
 #include "load/buffer.h"
 #include "load/cache.h"
+#include "load/history.h"
 #include "load/program.h"
 #include "users.h"
 
@@ -27,6 +28,7 @@ struct cosy_context *cosy_context_create(void)
 	if (error)
 		goto err_user;
 
+	INIT_LIST_HEAD(&context->followed);
 	xa_init_flags(&context->programs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	mmgrab(current->mm);
 	context->mm = current->mm;
@@ -43,6 +45,7 @@ err_context:
 void cosy_context_destroy(struct cosy_context *context)
 {
 	cosy_program_forget_all(context);
+	cosy_history_settle(context);
 	if (context->buffer)
 		cosy_buffer_put(context->buffer);
 	kfree(context->spare_views);

@@ -35,6 +35,8 @@ struct cosy_context {
 	unsigned long fresh_in;
 	const struct super_block *fresh[2];
 	const struct super_block *fresh_to_write; /* an ordinary write */
+	struct list_head followed; /* struct cosy_followed; the lock of the user's cache */
+	unsigned int followed_cnt;
 	struct cosy_counters stats;
 };
 

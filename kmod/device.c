@@ -7,6 +7,7 @@
 #include "context.h"
 #include "device.h"
 #include "load/buffer.h"
+#include "load/history.h"
 #include "load/image.h"
 #include "load/program.h"
 #include "memory/access.h"
@@ -65,6 +66,11 @@ static long stats_ioctl(struct cosy_context *context, void *argument)
 	return 0;
 }
 
+static long recall_ioctl(struct cosy_context *context, void *argument)
+{
+	return cosy_history_recall(context, argument);
+}
+
 static long arena_ioctl(struct cosy_context *context, void *argument)
 {
 	return cosy_move_arena(context, argument);
@@ -112,6 +118,7 @@ union arguments {
 	struct cosy_arena_request arena;
 	struct cosy_move move;
 	struct cosy_moving moving;
+	struct cosy_recall recall;
 };
 
 /* RUN is not among them: it copies its argument in a faster way of its own. */
@@ -138,6 +145,8 @@ static const struct {
 	  free_ioctl },
 	{ COSY_IOC_STATS, offsetofend(struct cosy_stats, imported), sizeof(struct cosy_stats), true,
 	  true, stats_ioctl },
+	{ COSY_IOC_RECALL, sizeof(struct cosy_recall), sizeof(struct cosy_recall), true, true,
+	  recall_ioctl },
 	{ COSY_IOC_ARENA, sizeof(struct cosy_arena_request), sizeof(struct cosy_arena_request),
 	  false, true, arena_ioctl },
 	{ COSY_IOC_MOVING, offsetofend(struct cosy_moving, parcel_pages),

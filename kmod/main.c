@@ -14,6 +14,7 @@
  *	  program.c		LOAD, FREE
  *	  image.c		validate, sandbox, compile
  *	  cache.c		what was compiled, for a user's next process
+ *	  history.c		how much a user's processes saved in each region
  *	  processor.c		processors on which nothing is loaded
  *	  buffer.c		the shared buffer and its mapping
  *	  locked.c		memory that counts in what a user has locked

@@ -34,8 +34,9 @@ module_param(cache_seconds, uint, 0644);
 MODULE_PARM_DESC(cache_seconds,
 		 "seconds for which a compiled compound is kept that nobody loads again");
 
-/* Ticks between two searches for images that nobody has loaded lately. */
-#define AGEING (60 * HZ)
+/* Ticks between two searches for what nobody has used lately: while there are images, and else. */
+#define AGEING	       (60 * HZ)
+#define HISTORY_AGEING (60 * 60 * HZ)
 
 static struct workqueue_struct *queue;
 
@@ -60,6 +61,12 @@ static void spaces_read(unsigned int spaces[2])
 
 	spaces[0] = current_user_ns()->ns.inum;
 	spaces[1] = pids ? pids->ns.inum : 0;
+}
+
+bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2])
+{
+	spaces_read(spaces);
+	return user_is_served(user);
 }
 
 static unsigned long image_bytes(const struct cosy_image *image)
@@ -154,14 +161,14 @@ bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
 	return any;
 }
 
-/* Drops images that nobody has loaded for long.  The work item has a reference to the user. */
+/* Drops what nobody has used for long.  The work item has a reference to the user. */
 static void cache_age(struct work_struct *work)
 {
 	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
 	struct cosy_user *user = cosy_user_of_cache(cache);
 	struct cosy_image *image, *next;
 	LIST_HEAD(cold);
-	bool more;
+	bool more, images;
 
 	mutex_lock(&cache->lock);
 	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
@@ -169,22 +176,39 @@ static void cache_age(struct work_struct *work)
 			break;
 		cache_move_out(cache, image, &cold);
 	}
-	more = !list_empty(&cache->images);
+	cosy_history_age(&cache->history);
+	images = !list_empty(&cache->images);
+	more = images || cache->history.count;
 	cache->ages = more;
+	cache->ages_hourly = !images;
+	if (more && queue_delayed_work(queue, &cache->ageing, images ? AGEING : HISTORY_AGEING))
+		user = NULL;
 	mutex_unlock(&cache->lock);
 	images_put(&cold);
-	if (!more || !queue_delayed_work(queue, &cache->ageing, AGEING))
+	if (user)
 		cosy_user_put(user);
 }
 
-/* Starts ageing when an image has come.  Called under the lock. */
-static void cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
+/*
+ * Has what has come, an image or a region's history, go when it is old.  Called under the lock.
+ */
+void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
 {
-	if (cache->ages)
+	const bool images = !list_empty(&cache->images);
+
+	if (cache->ages) {
+		if (!images || !cache->ages_hourly)
+			return;
+		cache->ages_hourly = false;
+		/* Where it is just running it will find that it is queued, and put its reference. */
+		if (!mod_delayed_work(queue, &cache->ageing, AGEING))
+			cosy_user_hold(user);
 		return;
+	}
 	cache->ages = true;
 	cosy_user_hold(user);
-	if (!queue_delayed_work(queue, &cache->ageing, AGEING))
+	cache->ages_hourly = !images;
+	if (!queue_delayed_work(queue, &cache->ageing, images ? AGEING : HISTORY_AGEING))
 		cosy_user_put(user);
 }
 
@@ -192,6 +216,7 @@ void cosy_cache_create(struct cosy_cache *cache)
 {
 	mutex_init(&cache->lock);
 	INIT_LIST_HEAD(&cache->images);
+	cosy_history_create(&cache->history);
 	INIT_DELAYED_WORK(&cache->ageing, cache_age);
 }
 
@@ -209,6 +234,9 @@ void cosy_cache_exit(void)
 		struct cosy_cache *cache = cosy_user_cache(user);
 
 		cosy_cache_drop(user);
+		mutex_lock(&cache->lock);
+		cosy_history_drop(&cache->history);
+		mutex_unlock(&cache->lock);
 		if (cancel_delayed_work_sync(&cache->ageing))
 			cosy_user_put(user);
 		cosy_user_put(user);
@@ -312,7 +340,7 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		refcount_inc(&image->references);
 		list_add(&image->node, &cache->images);
 		cache->bytes += image_bytes(image);
-		cache_start_ageing(cache, image->user);
+		cosy_cache_start_ageing(cache, image->user);
 	}
 	mutex_unlock(&cache->lock);
 	list_for_each(at, &out) {

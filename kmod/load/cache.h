@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "load/history.h"
 
 struct cosy_image;
 struct cosy_target;
@@ -21,7 +22,9 @@ struct cosy_cache {
 	struct list_head images; /* those used last come first; a reference each */
 	unsigned long bytes;	 /* of them all, as max_user_cache counts them */
 	bool ages;		 /* `ageing` is queued and has a reference to the user */
+	bool ages_hourly;	 /* it was queued for the history alone */
 	struct delayed_work ageing;
+	struct cosy_history history;
 };
 
 void cosy_cache_create(struct cosy_cache *cache);
@@ -39,7 +42,14 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
  */
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		    const struct cosy_target *target, u32 *evicted);
-/* Empties a user's cache; false: it was empty. */
+/*
+ * Tells whether the caller is that user and no other, so that the cache and the history may serve
+ * the caller and keep what it does; returns the caller's namespaces, which are kept apart.
+ */
+bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2]);
+/* Has what is kept go when it is old.  Called under the lock. */
+void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user);
+/* Empties a user's cache, but for its history; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
 /*
  * Takes images out, the least recently used first, until the caller may lock `pages` more; none if

@@ -10,6 +10,7 @@
 #include "load/image.h"
 
 struct cosy_context;
+struct cosy_followed;
 struct cosy_user;
 
 #define COSY_SITES 64U
@@ -26,21 +27,22 @@ struct cosy_sites {
 
 /* An image in a context, for its buffer.  Constant once loaded, but for references and sites. */
 struct cosy_prog {
-	refcount_t references;	      /* the context's, while it has a handle, and each RUN's */
-	u32 insn_cnt;		      /* of the compound as loaded */
-	u32 frame_words;	      /* of the deepest spill frame */
-	u32 fuel;		      /* steps between two safepoints */
-	bool may_nest;		      /* makes ioctls, which RUN is one of */
-	bool ordinary;		      /* COSY_ORDINARY_CALLS: reads make no views either */
-	const void *code;	      /* the code that cosy_enter calls */
-	void *buffer;		      /* the shared buffer's front, kernel's mapping, ... */
-	unsigned long buffer_address; /* ... user's ... */
-	u32 buffer_size;	      /* ... and size; 0: none.  The context keeps it */
-	const bool *gone;	      /* the buffer's `gone`, or constant false */
-	u64 max_steps, max_ns;	      /* the compound's own limits, 0 = none */
-	struct cosy_user *user;	      /* the user that is charged; the context keeps it */
-	const u8 *points;	      /* [insn_cnt]: see cosy_program_resumes, _call_words */
-	struct cosy_image *image;     /* which has code and points; a reference */
+	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
+	u32 insn_cnt;			/* of the compound as loaded */
+	u32 frame_words;		/* of the deepest spill frame */
+	u32 fuel;			/* steps between two safepoints */
+	bool may_nest;			/* makes ioctls, which RUN is one of */
+	bool ordinary;			/* COSY_ORDINARY_CALLS: reads make no views either */
+	const void *code;		/* the code that cosy_enter calls */
+	void *buffer;			/* the shared buffer's front, kernel's mapping, ... */
+	unsigned long buffer_address;	/* ... user's ... */
+	u32 buffer_size;		/* ... and size; 0: none.  The context keeps it */
+	const bool *gone;		/* the buffer's `gone`, or constant false */
+	u64 max_steps, max_ns;		/* the compound's own limits, 0 = none */
+	struct cosy_user *user;		/* the user that is charged; the context keeps it */
+	const u8 *points;		/* [insn_cnt]: see cosy_program_resumes, _call_words */
+	struct cosy_image *image;	/* which has code and points; a reference */
+	struct cosy_followed *followed; /* counts its calls; NULL: nothing.  The context keeps it */
 	struct rcu_head rcu;
 	struct cosy_sites sites;
 };

@@ -18,6 +18,7 @@
 #include "fast/descriptor.h"
 #include "fast/folio_cursor.h"
 #include "fast/guard.h"
+#include "load/history.h"
 #include "load/program.h"
 #include "memory/access.h"
 #include "run/filter.h"
@@ -294,6 +295,8 @@ static long run_program(struct cosy_context *context, struct cosy_prog *prog,
 		cosy_views_free(&run);
 
 	run_count(context, &run);
+	if (prog->followed)
+		cosy_followed_count(prog->followed, run.calls);
 	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);
 	if (unlikely(run.status != COSY_DONE))
 		return run_leave(&run, user, argument);

@@ -182,9 +182,54 @@ struct cosy_load {
 	__u32 flags;	 /* COSY_ORDINARY_CALLS, COSY_LOAD_... */
 	__u32 front;	 /* with COSY_LOAD_ASK: bytes; else 0 */
 	__u32 reserved;	 /* 0 */
+	__u64 key[2]; /* 0, or that of a RECALL in this context: its region's calls count there */
 };
 #define COSY_LOAD_SEEN (1u << 1) /* only what need not be compiled */
 #define COSY_LOAD_ASK  (1u << 2) /* with COSY_LOAD_SEEN: load nothing, only tell */
+
+/*
+ * RECALL: queries what the caller's user, in these namespaces, did in a region in earlier
+ * processes, and adds what this process has done there.  `key` names the region: any number but 0
+ * that differs between regions, such as a digest of the container.  Nothing is compiled.
+ *
+ * A process that saves, or would have saved, COSY_RECALL_LEVEL(n) instructions by running the
+ * region in the kernel reaches level n.  `reached` returns how many earlier processes reached each
+ * level.  The module halves the counts from time to time, so that later processes count more.  It
+ * keeps them for a number of regions (max_user_history), and forgets those that no process has come
+ * to for long (history_hours).
+ *
+ * With a `call_gain` the module goes on counting: each call of programs that LOAD was given the
+ * same key for saves call_gain, and each RUN loses run_loss.  When the context ends, it adds the
+ * levels that were reached so.  At most 64 regions of a context are counted.
+ *
+ * COSY_RECALL_SLOWER notes that the region was slower in the kernel than its native twin.  `slower`
+ * is then above 0 for this process and for many after it.
+ * COSY_RECALL_FORGET, without a key, drops all history and all compiled compounds of the user.
+ *
+ * Errors: EINVAL (an unknown flag; a member that has to be 0; reported above saved), ENOMEM.  Where the history is off, or the caller's real and effective user or group differ, or
+ * the descriptor is another user's, nothing is kept and the answer is 0.
+ */
+struct cosy_recall {
+	__u32 size;
+	__u32 flags;	/* COSY_RECALL_... */
+	__u64 key[2];	/* 0: only count or forget regions; then what follows is 0 */
+	__u64 saved;	/* instructions saved by this process so far, as if all ran in the kernel */
+	__u64 reported; /* the `saved` of this process's RECALL before, which is counted already */
+	__u32 call_gain; /* instructions that a call in the kernel saves; 0: do not count them */
+	__u32 run_loss;	 /* ... and that a RUN costs */
+	__u32 slower;	 /* out: above 0 where earlier processes found the kernel slower */
+	__u32 regions;	 /* out: how many regions the user's history has */
+	/*
+	 * In: processor time that the native twin took for each instruction of those saved since
+	 * `reported`, in ps; 0: not measured.  Out: that of the user's processes, 0: not known
+	 */
+	__u32 pace;
+	__u16 reached[10]; /* out: earlier processes that reached each level */
+};
+#define COSY_RECALL_SLOWER   (1u << 0)
+#define COSY_RECALL_FORGET   (1u << 1)
+#define COSY_RECALL_LEVELS   10
+#define COSY_RECALL_LEVEL(n) (40000ull << 2 * (n))
 
 /*
  * The state of a compound that has left, in the user's own memory.  Nothing in
@@ -623,6 +668,7 @@ struct cosy_port_message {
 #define COSY_IOC_LIMITS	 _IOWR('C', 0x84, struct cosy_limits)
 #define COSY_IOC_FREE	 _IOWR('C', 0x85, struct cosy_free)
 #define COSY_IOC_STATS	 _IOWR('C', 0x86, struct cosy_stats)
+#define COSY_IOC_RECALL	 _IOWR('C', 0x87, struct cosy_recall)
 #define COSY_IOC_ARENA	 _IOW('C', 0x90, struct cosy_arena_request)
 #define COSY_IOC_MOVE	 _IOW('C', 0x91, struct cosy_move)
 #define COSY_IOC_MOVING	 _IOWR('C', 0x93, struct cosy_moving)

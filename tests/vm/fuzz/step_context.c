@@ -343,7 +343,7 @@ void step_ioctl(struct actor *actor, const uint32_t *arg)
 		COSY_IOC_VERSION, COSY_IOC_SETBUF, COSY_IOC_LOAD,	  COSY_IOC_RUN,
 		COSY_IOC_LIMITS,  COSY_IOC_FREE,   COSY_IOC_STATS,	  COSY_IOC_ARENA,
 		COSY_IOC_MOVE,	  COSY_IOC_PARCEL, 0x541b /* FIONREAD */, COSY_IOC_MOVING,
-		COSY_IOC_PORT,
+		COSY_IOC_PORT,	  COSY_IOC_RECALL,
 	};
 	uint64_t place = value_pointer(arg[2] & 0x10000000 ? 'P' : 'p', arg[2]);
 	unsigned long request = requests[arg[1] % COUNT(requests)];

@@ -25,7 +25,7 @@ static const uint64_t bad_pointers[] = {
 
 static const unsigned long requests[] = {
 	COSY_IOC_VERSION, COSY_IOC_SETBUF, COSY_IOC_LOAD,  COSY_IOC_RUN,
-	COSY_IOC_LIMITS,  COSY_IOC_FREE,   COSY_IOC_STATS,
+	COSY_IOC_LIMITS,  COSY_IOC_FREE,   COSY_IOC_STATS, COSY_IOC_RECALL,
 };
 
 static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
