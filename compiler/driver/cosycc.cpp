@@ -151,6 +151,8 @@ static void addLibrary(vector<string> &To, const Arguments &A,
   }
   add(To, {"-L" + Dir});
   if (!Shared) {
+    if (A.LinksStatically)
+      add(To, {"-Wl,-u,libcosy_static_arms"});
     add(To, {"-l:libcosy.a"});
     if (A.PlainLink && !A.Off && isGnuLd() && exists(Dir + "/cosy_cold.ld"))
       add(To, {"-T", Dir + "/cosy_cold.ld"});

@@ -37,9 +37,12 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ELF.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <algorithm>
+#include <array>
 
 #define DEBUG_TYPE "cosy-host"
 
@@ -109,6 +112,24 @@ static Constant *clamped(Type *I32, int64_t N) {
       I32, std::clamp<int64_t>(N, INT32_MIN / 2, INT32_MAX / 2));
 }
 
+/// Returns a digest of a container: struct cosy_region's `key`.
+static std::array<uint64_t, 2> keyOf(ArrayRef<uint8_t> Container) {
+  BLAKE3 Hash;
+  Hash.update(Container);
+  BLAKE3Result<16> Digest = Hash.final<16>();
+  std::array<uint64_t, 2> Key = {support::endian::read64le(&Digest[0]),
+                                 support::endian::read64le(&Digest[8])};
+  // 0 stands for no key.
+  Key[0] |= 1;
+  return Key;
+}
+
+/// Returns what each call saves on average, without what loops lose.
+static uint32_t gainPerCall(Gain All) {
+  int64_t Saved = All.Number ? All.Calls / int64_t(All.Number) : All.Saved;
+  return std::clamp<int64_t>(Saved, 1, INT32_MAX / 2);
+}
+
 /// Makes struct cosy_region and what it points to.
 static GlobalVariable *createRegion(Module &M, const Compound &C,
                                     const Compound *Entry) {
@@ -123,8 +144,8 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
 
   Type *Ptr = PointerType::get(Ctx, 0);
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
-  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, Ptr, I64, Ptr, I32, I32,
-                                   I32, I32, I32, I32, I64});
+  SmallVector<Type *, 20> Types = {Ptr, I32, I32, I64, Ptr, I64, Ptr,
+                                   I32, I32, I32, I32, I32, I32, I64};
   auto Number = [&](uint32_t N) { return ConstantInt::get(I32, N); };
   Constant *Zero = ConstantInt::get(I64, 0);
   const RegionCost &Cost = Entry ? Entry->Cost : C.Cost;
@@ -134,14 +155,32 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   unsigned Flags = (options().Force ? ForceFlag : 0) |
                    (Cost.Loses ? LosesFlag : 0) |
                    ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0) |
-                   Cost.Lost << LostShift;
+                   (Entry ? 0 : KeyedFlag) | Cost.Lost << LostShift;
   // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
-  auto *Init = ConstantStruct::get(
-      Ty,
-      {Container, Number(C.ContextSize), Number(2), Zero, createPremises(M, C),
-       Left, EntryRegion, clamped(I32, C.Saves), Number(Cost.Share),
-       Number(Flags), Number(C.NumLoops), Number(0), Number(0), Zero});
+  SmallVector<Constant *, 20> Values = {Container,
+                                        Number(C.ContextSize),
+                                        Number(2),
+                                        Zero,
+                                        createPremises(M, C),
+                                        Left,
+                                        EntryRegion,
+                                        clamped(I32, C.Saves),
+                                        Number(Cost.Share),
+                                        Number(Flags),
+                                        Number(C.NumLoops),
+                                        Number(0),
+                                        Number(0),
+                                        Zero};
+  // A loop's head has no history of its own.
+  if (!Entry) {
+    auto [Low, High] = keyOf(Bytes);
+    Types.append({I64, I64, I32, I32, I64, I64, I64});
+    Values.append({ConstantInt::get(I64, Low), ConstantInt::get(I64, High),
+                   Number(gainPerCall(Cost.All)), Number(0), Zero, Zero, Zero});
+  }
+  auto *Ty = StructType::get(Ctx, Types);
+  auto *Init = ConstantStruct::get(Ty, Values);
   auto *Region =
       new GlobalVariable(M, Ty, /*isConstant=*/false,
                          GlobalValue::PrivateLinkage, Init, "cosy.region");
@@ -262,13 +301,22 @@ static void countCall(const SeldomCall &S, GlobalVariable *Region,
           });
 }
 
-/// Adds what a loop without calls would have lost to `left`, where it ends.
+/// The index of `lost` in the struct cosy_region of an entry.
+static constexpr unsigned LostField = 20;
+
+/// Adds what a loop without calls would have lost to `left`, where it ends, and
+/// to `lost`, so that libcosy can tell it from what is saved.
 static void addLoss(BasicBlock::iterator At, Value *Lost,
                     GlobalVariable *Region, DebugLoc Where) {
   countAt(At, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
     Value *Now = B.CreateBinaryIntrinsic(
         Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
     B.CreateAlignedStore(Now, Place, Align(8))
+        ->setAtomic(AtomicOrdering::Monotonic);
+    Value *Sum = B.CreateStructGEP(cast<StructType>(Region->getValueType()),
+                                   Region, LostField);
+    LoadInst *Before = loadLeft(B, Sum);
+    B.CreateAlignedStore(B.CreateAdd(Before, Lost), Sum, Align(8))
         ->setAtomic(AtomicOrdering::Monotonic);
   });
 }

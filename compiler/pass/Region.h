@@ -260,6 +260,8 @@ constexpr unsigned EntryField = 6;
 /// The index of `flags` there, with COSY_REGION_FORCE, COSY_REGION_LOSES and
 /// COSY_REGION_AGAIN.
 constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2, AgainFlag = 16;
+/// The entry is followed by what the user's history needs.
+constexpr unsigned KeyedFlag = 32;
 constexpr unsigned LostShift = 8; ///< Of RegionCost::Lost, in the flags.
 
 /// COSY_LEFT_MAX of lib/region/region.h.

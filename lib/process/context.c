@@ -29,6 +29,8 @@
 #include "process/stats.h"
 #include "syscall.h"
 #include "process/thread.h"
+#include "region/region.h"
+#include "region/tier.h"
 
 #define FIRST_FD 200
 /*
@@ -51,7 +53,7 @@ struct libcosy_alive *libcosy_alive = &not_alive;
 int libcosy_the_fd = -1;
 uint32_t libcosy_context_openings LIBCOSY_EARLY_DATA;
 bool libcosy_native_only LIBCOSY_EARLY_DATA;
-bool libcosy_context_tells_seen;
+bool libcosy_history_works LIBCOSY_EARLY_DATA, libcosy_history_lacks LIBCOSY_EARLY_DATA;
 
 static struct {
 	struct libcosy_lock lock;
@@ -157,13 +159,13 @@ static int device_take(void)
 	return fd;
 }
 
-/* Tells whether module and processor will do; else the descriptor is closed. */
-static bool device_serves(int fd)
+/* Tells whether module and processor will do. */
+static bool device_serves(int fd, uint64_t *features)
 {
 	struct cosy_version version = {.size = sizeof(version)};
 	long err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 
-	libcosy_context_tells_seen = version.features & COSY_FEATURE_SEEN;
+	*features = version.features;
 	if (!err && version.abi == COSY_ABI_VERSION && !(version.features & COSY_FEATURE_REFUSED))
 		return true;
 	libcosy_native_only = !libcosy_passes(err);
@@ -174,7 +176,6 @@ static bool device_serves(int fd)
 				COSY_ABI_VERSION);
 	else
 		context_explain("the module refuses compounds on this processor: see cosy doctor");
-	close(fd);
 	return false;
 }
 
@@ -192,7 +193,7 @@ static uint64_t front_first(uint64_t len)
 static bool device_has_seen(int fd, const struct cosy_compound *compound)
 {
 	struct cosy_load load = {
-		.size = sizeof(load),
+		.size = offsetof(struct cosy_load, key),
 		.len = compound->size,
 		.compound = (u64)compound,
 		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
@@ -201,8 +202,7 @@ static bool device_has_seen(int fd, const struct cosy_compound *compound)
 					      : front_first(libcosy_settings.buffer_len)),
 	};
 
-	return libcosy_context_tells_seen &&
-	       !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
+	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
 }
 
 /* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
@@ -369,27 +369,41 @@ static void fd_drop(int fd)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
+/* Tells whether the device is to become the context for a region, NULL: for whatever comes. */
+static bool device_is_wanted(int fd, struct cosy_region *region)
+{
+	uint64_t features;
+
+	if (region && !libcosy_tier_wants(region, fd))
+		return false;
+	return device_serves(fd, &features) &&
+	       (!region || !libcosy_tier_only_seen(region) ||
+		(features & COSY_FEATURE_SEEN && device_has_seen(fd, region->compound)));
+}
+
 /*
- * `seen`, if not NULL: opens none unless the kernel has seen this compound.  Filters are asked
- * before anything else: they may kill for any other call.
+ * `region`, if not NULL: opens none unless the region goes to the kernel.  Filters are asked before
+ * anything else: they may kill for any other call.
  */
-static void context_open_locked(const struct cosy_compound *seen)
+static void context_open_locked(struct cosy_region *region)
 {
 	int fd = -1;
 
-	if (libcosy_settings.mode != COSY_MODE_INTERP && (fd = device_take()) < 0)
-		return;
+	if (libcosy_settings.mode != COSY_MODE_INTERP) {
+		fd = device_take();
+		if (fd < 0)
+			return;
+		if (!device_is_wanted(fd, region)) {
+			libcosy_filter_put(fd);
+			return;
+		}
+		fd = libcosy_filter_settle(fd);
+	}
 	/* Not earlier: many a program never opens a context, and its children need none of it. */
 	libcosy_fork_register();
 	alive_init();
 	fd_drop(fd);
 	if (fd >= 0) {
-		if (!device_serves(fd))
-			return;
-		if (seen && !device_has_seen(fd, seen)) {
-			libcosy_filter_put(fd);
-			return;
-		}
 		if (context.buffer)
 			buffer_replace(fd);
 		else
@@ -434,7 +448,7 @@ bool libcosy_context_lets(void)
 	return answer == COSY_FILTER_LETS;
 }
 
-static uint32_t context_open(const struct cosy_compound *seen)
+static uint32_t context_open(struct cosy_region *region)
 {
 	uint32_t generation = libcosy_generation();
 	int saved = errno, state;
@@ -449,7 +463,7 @@ static uint32_t context_open(const struct cosy_compound *seen)
 	state = libcosy_cancel_disable();
 	if (libcosy_lock(&context.lock)) {
 		if (!libcosy_generation() && !libcosy_native_only)
-			context_open_locked(seen);
+			context_open_locked(region);
 		generation = libcosy_generation();
 		libcosy_unlock(&context.lock);
 	}
@@ -463,9 +477,9 @@ uint32_t libcosy_context_open(void)
 	return context_open(NULL);
 }
 
-uint32_t libcosy_context_open_seen(const struct cosy_compound *compound)
+uint32_t libcosy_context_open_for(struct cosy_region *region)
 {
-	return context_open(compound);
+	return context_open(region);
 }
 
 void libcosy_context_lost(uint32_t generation)

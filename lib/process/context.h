@@ -38,8 +38,10 @@ static inline uint32_t libcosy_generation(void)
 	return __atomic_load_n(&libcosy_alive->generation, __ATOMIC_ACQUIRE);
 }
 
-/* The kernel tells whether the user has loaded a compound lately. */
-extern bool libcosy_context_tells_seen;
+struct cosy_region;
+
+/* The module keeps a history, by its answer; it has none, or none for us. */
+extern bool libcosy_history_works, libcosy_history_lacks;
 
 /* Everything runs natively for good: there is no device, or not for us, or it is switched off. */
 extern bool libcosy_native_only;
@@ -52,10 +54,10 @@ extern bool libcosy_native_only;
 uint32_t libcosy_context_open(void);
 
 /*
- * Does the same, if there is none yet, only where the user has loaded this compound lately, so that
- * the kernel need not compile it.
+ * Does the same, but if there is none yet only where libcosy_tier_wants lets this region in, and, if
+ * nothing may be compiled for it, where the user has loaded its compound lately.
  */
-uint32_t libcosy_context_open_seen(const struct cosy_compound *compound);
+uint32_t libcosy_context_open_for(struct cosy_region *region);
 
 /*
  * Moves a descriptor to a number so high that a program's own are the same with

@@ -24,8 +24,10 @@ static struct {
 	bool early;	       /* fd had to be opened when the process began */
 	uint32_t lacked;       /* of needed[], a bit each: see there */
 	uint64_t objects_seen; /* objects loaded when none of them could arm a filter */
+	bool clock; /* filters that were there when the device was opened let clock_gettime through */
+	bool unsettled;	 /* what was taken last has the number that opening gave it */
 	const char *why; /* why it cannot be used for good, in this process and its children */
-} prepared = {.fd = -1};
+} prepared = {.fd = -1, .clock = true};
 
 /*
  * Calls that libcosy makes, after it has asked, where a program without it may make none.
@@ -163,13 +165,22 @@ static int device_open_asking(const char **why, void (*asked)(const struct allow
 		return -1;
 	allowed_ask(fd, &allowed);
 	asked(&allowed);
+	prepared.clock = allowed_has(&allowed, SYS_clock_gettime);
 	*why = allowed_lacks(&allowed, LIBCOSY_FILTER_MOVES);
 	if (!*why)
-		return device_settle(fd);
+		return fd;
 	if (allowed_has(&allowed, SYS_close))
 		close(fd);
 	errno = 0;
 	return -1;
+}
+
+/* Does the same, and gives it its number. */
+static int device_open_settled(const char **why, void (*asked)(const struct allowed *allowed))
+{
+	int fd = device_open_asking(why, asked);
+
+	return fd < 0 ? -1 : device_settle(fd);
 }
 
 static int device_open_asked(const char **why)
@@ -205,7 +216,7 @@ void libcosy_filter_prepare(void)
 {
 	prepared.early = true;
 	if (settings_want_device())
-		prepared.fd = device_open_asking(&prepared.why, begin_under);
+		prepared.fd = device_open_settled(&prepared.why, begin_under);
 }
 
 bool libcosy_filter_prepare_child(int context_fd)
@@ -228,7 +239,7 @@ bool libcosy_filter_prepare_child(int context_fd)
 	prepared.fd = -1;
 	if (settings_want_device())
 		prepared.fd = fd >= 0 ? device_open_asked(&prepared.why)
-				      : device_open_asking(&prepared.why, later_under);
+				      : device_open_settled(&prepared.why, later_under);
 	return true;
 }
 
@@ -253,7 +264,8 @@ int libcosy_filter_take(const char **why)
 	if (*why)
 		return -1;
 	prepared.fd = -1;
-	if (!device_is(fd))
+	prepared.unsettled = !device_is(fd);
+	if (prepared.unsettled)
 		return device_open_asking(why, later_under);
 	*why = filter_forbids(fd, 0);
 	if (!*why && device_is_parents(fd)) {
@@ -271,15 +283,25 @@ int libcosy_filter_take(const char **why)
 	return -1;
 }
 
+int libcosy_filter_settle(int fd)
+{
+	return prepared.unsettled ? device_settle(fd) : fd;
+}
+
 void libcosy_filter_put(int fd)
 {
 	if (prepared.early)
-		prepared.fd = fd;
+		prepared.fd = libcosy_filter_settle(fd);
 	else
 		close(fd);
 }
 
 /* --- Later ------------------------------------------------------------------------------------ */
+
+bool libcosy_filter_lets_clock(void)
+{
+	return prepared.clock && !filter_may_be_armed();
+}
 
 enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why)
 {

@@ -30,8 +30,12 @@ bool libcosy_filter_prepare_child(int context_fd);
  * Returns a descriptor of the device that filters let this thread use, which it opens if need be,
  * or -1 with the reason in *why, and in errno the error of opening, or 0: a filter forbids it, or
  * may.  To be called, under the context's lock, before anything else is asked of the kernel.
+ * Either libcosy_filter_settle or libcosy_filter_put is to follow.
  */
 int libcosy_filter_take(const char **why);
+
+/* Gives what was taken a high number, when it is to stay open.  Returns that. */
+int libcosy_filter_settle(int fd);
 
 /*
  * Takes a descriptor back that the caller will want later: keeps it where the device has to be open
@@ -58,5 +62,8 @@ enum libcosy_filter_answer {
  * through what libcosy needs to set something up.  *why is set where they do not.
  */
 enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why);
+
+/* Tells whether clock_gettime may be called, in a process that has opened the device. */
+bool libcosy_filter_lets_clock(void);
 
 #endif /* COSY_LIB_FILTER_H */

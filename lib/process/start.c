@@ -15,18 +15,25 @@
 static const char arming_names[][8] = {"prctl", "syscall"};
 #define ARMING_NAMES (sizeof(arming_names) / sizeof(*arming_names))
 
+static bool referred_could_arm(enum libcosy_referred referred)
+{
+	if (referred == COSY_REFERRED_UNKNOWN && libcosy_static_arms)
+		return libcosy_static_arms();
+	return referred != COSY_NOT_REFERRED;
+}
+
 bool libcosy_could_arm(uint64_t *seen)
 {
 	const char *const names[ARMING_NAMES] = {arming_names[0], arming_names[1]};
 
-	return libcosy_any_refers_to(names, ARMING_NAMES, seen) != COSY_NOT_REFERRED;
+	return referred_could_arm(libcosy_any_refers_to(names, ARMING_NAMES, seen));
 }
 
 __attribute__((constructor(101))) static void library_start(void)
 {
 	const char *const names[ARMING_NAMES] = {arming_names[0], arming_names[1]};
 
-	if (libcosy_any_refers_at_start(names, ARMING_NAMES) != COSY_NOT_REFERRED) {
+	if (referred_could_arm(libcosy_any_refers_at_start(names, ARMING_NAMES))) {
 		libcosy_filter_prepare();
 		libcosy_fork_register();
 	}

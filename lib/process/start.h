@@ -19,4 +19,7 @@
  */
 bool libcosy_could_arm(uint64_t *seen);
 
+/* Tells the same of a program that libc is part of.  NULL where cosycc has not linked it in. */
+bool libcosy_static_arms(void) __attribute__((weak, visibility("hidden")));
+
 #endif /* COSY_LIB_START_H */

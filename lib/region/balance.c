@@ -3,6 +3,7 @@
 #include "../../core/costs.h"
 
 #include "region/balance.h"
+#include "region/pace.h"
 #include "region/program.h"
 #include "process/settings.h"
 #include "process/stacks.h"
@@ -42,7 +43,7 @@ void libcosy_balance_begin(struct libcosy_balance *balance, const struct cosy_pr
 	balance->kept = balance_tells(program);
 }
 
-static void balance_give_up(struct cosy_loaded *loaded)
+static void balance_give_up(struct cosy_loaded *loaded, bool slower)
 {
 	struct libcosy_balance *balance = &loaded->balance;
 	unsigned long long calls = __atomic_load_n(&balance->calls, __ATOMIC_RELAXED);
@@ -52,12 +53,18 @@ static void balance_give_up(struct cosy_loaded *loaded)
 		return;
 	libcosy_program_displace(loaded);
 	libcosy_count(&libcosy_counts.given_up, 1);
+	if (loaded->region)
+		libcosy_tier_slower(loaded->region);
 	if (!libcosy_settings.debug)
 		return;
 	if (filtered)
 		libcosy_say("%s stays native from here: seccomp filters inspected %llu of its "
 			    "calls, %llu were made in the kernel",
 			    libcosy_program_name(loaded), filtered, calls);
+	else if (slower)
+		libcosy_say("%s stays native from here: by the time that it took it is slower in "
+			    "the kernel",
+			    libcosy_program_name(loaded));
 	else
 		libcosy_say(
 			"%s stays native from here: its %llu calls saved less than entering the "
@@ -129,6 +136,10 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 		balance_end_first(balance, act);
 	}
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);
-	if (saved < -COSY_MAX_BALANCE_LOSS && !loaded->forced && !libcosy_tier_forced())
-		balance_give_up(loaded);
+	if (loaded->forced || libcosy_tier_forced())
+		return;
+	if (saved < -COSY_MAX_BALANCE_LOSS)
+		balance_give_up(loaded, false);
+	else if (loaded->region && libcosy_pace_is_slower(loaded->region, calls))
+		balance_give_up(loaded, true);
 }

@@ -6,6 +6,7 @@
 #include "region/cancel.h"
 #include "lock.h"
 #include "region/program.h"
+#include "region/region.h"
 #include "process/settings.h"
 
 static struct libcosy_lock lock;
@@ -98,6 +99,13 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 	*handle = 0;
 	if (libcosy_context_fd() < 0)
 		return 0;
+	if (loaded->region && loaded->region->flags & COSY_REGION_KEYED && libcosy_history_works) {
+		arg.key[0] = loaded->region->key[0];
+		arg.key[1] = loaded->region->key[1];
+	} else {
+		/* An older module refuses what it does not know. */
+		arg.size = offsetof(struct cosy_load, key);
+	}
 	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
 	*handle = err ? 0 : arg.handle;
 	if (!err || (err == -ENOENT && flags & COSY_LOAD_SEEN))

@@ -23,9 +23,10 @@ struct cosy_loaded {
 	bool forced;	  /* -fcosy-force: it is never given up */
 	bool again;	  /* it is left and entered again in a loop: COSY_REGION_AGAIN */
 	uint32_t lost;	  /* beside each of its calls, in instructions: COSY_REGION_LOST_SHIFT */
-	bool unseen;	  /* the last LOAD was not to compile it, and would have had to */
-	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
-	u64 displaced;	  /* its place when it was given up; 0 = it was not */
+	struct cosy_region *region; /* whose program it is, or whose head's; NULL: no region's */
+	bool unseen;		    /* the last LOAD was not to compile it, and would have had to */
+	u64 place;     /* context generation << 32 | handle there; handle 0 = refused by it */
+	u64 displaced; /* its place when it was given up; 0 = it was not */
 	struct libcosy_retry retry; /* of a LOAD whose failure may pass */
 	struct libcosy_balance balance;
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "region/cancel.h"
+#include "region/pace.h"
 #include "process/fork.h"
 #include "region/premises.h"
 #include "region/region.h"
@@ -123,6 +124,7 @@ __attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct co
 		loaded->forced = region->flags & COSY_REGION_FORCE;
 		loaded->again = region->flags & COSY_REGION_AGAIN;
 		loaded->lost = region->flags >> COSY_REGION_LOST_SHIFT;
+		loaded->region = libcosy_tier_owner(region);
 	}
 	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
 	libcosy_program_unlock();
@@ -188,14 +190,14 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 }
 
 /* Opens the context if need be and if the region has earned it.  Its generation, or 0. */
-static u32 region_open(const struct cosy_region *region)
+static u32 region_open(struct cosy_region *region)
 {
-	u32 generation;
+	u32 generation = libcosy_generation();
 
-	if (!libcosy_tier_only_seen(region))
-		return libcosy_context_open();
-	generation = libcosy_context_open_seen(region->compound);
-	return libcosy_context_tells_seen ? generation : 0;
+	if (!generation)
+		return libcosy_context_open_for(region);
+	/* Filters that let RUN and LOAD through let this ioctl through. */
+	return libcosy_tier_wants(region, libcosy_context_fd()) ? generation : 0;
 }
 
 /* Notes why the region could not be entered. */
@@ -205,10 +207,21 @@ static void region_deny(struct cosy_region *region)
 	bool unseen = loaded && loaded != REFUSED && loaded->unseen;
 
 	if (libcosy_tier_only_seen(region) && !libcosy_native_only &&
-	    (unseen || !libcosy_generation() || !libcosy_context_tells_seen))
+	    (unseen || !libcosy_generation()))
 		libcosy_tier_unseen(region);
 	else
 		libcosy_tier_denied(region, region_stays_native(region));
+}
+
+/* Has the first RUN, too, return its counts, by which the region is judged. */
+static void region_measure(struct cosy_region *region, void *ctx)
+{
+	struct libcosy_activation *act = libcosy_activation_of(ctx);
+
+	if (region->version < 2 || !region_program(region)->balance.kept)
+		return;
+	act->run.size = sizeof(act->run);
+	libcosy_pace_enter(libcosy_tier_owner(region));
 }
 
 /* Tries to enter while other threads change the context; a front grows only a few times. */
@@ -242,6 +255,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 	if (ctx) {
 		if (libcosy_tier_only_seen(region))
 			libcosy_count(&libcosy_counts.seen, 1);
+		region_measure(region, ctx);
 	} else {
 		region_deny(region);
 		region_count_native(region);

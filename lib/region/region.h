@@ -85,6 +85,14 @@ struct cosy_region {
 	uint32_t life;	/* libcosy's: which context's life it counts in; starts 0 */
 	uint32_t arrivals; /* libcosy's: under COSY_TIER=N; starts 0 */
 	int64_t counted;   /* libcosy's: `left` under COSY_STATS=1; starts 0 */
+
+	/* Only with COSY_REGION_KEYED, which a region has and a loop's head has not */
+	uint64_t key[2];    /* names the region in the user's history: a digest of its container */
+	uint32_t call_gain; /* instructions that each call in it saves, less no loop's loss */
+	uint32_t slower;    /* libcosy's: 1 = the user's processes found it slower in the kernel */
+	int64_t saved;	    /* libcosy's: saved when `left` will be used up; starts 0 */
+	int64_t reported;   /* libcosy's: of that, what the history has counted; starts 0 */
+	int64_t lost;	    /* what loops would have lost so far, which `left` counts as well */
 };
 
 /* The highest budget that `left` is counted down from. */
@@ -97,8 +105,11 @@ struct cosy_region {
 /* From this bit on: instructions that its own code loses beside each system call in the kernel */
 #define COSY_REGION_LOST_SHIFT 8
 /* libcosy's, of a region in which others count: see tier.h */
-#define COSY_REGION_SEEN   4u /* it goes to the kernel as far as nothing has to be compiled */
-#define COSY_REGION_UNSEEN 8u /* something has to be, which it is to earn */
+#define COSY_REGION_SEEN     4u	 /* it goes to the kernel as far as nothing has to be compiled */
+#define COSY_REGION_UNSEEN   8u	 /* something has to be, which it is to earn */
+#define COSY_REGION_ADMITTED 64u /* it has earned to be compiled */
+
+#define COSY_REGION_KEYED 32u /* `key` and what follows it are there */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is

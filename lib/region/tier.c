@@ -6,11 +6,21 @@
 #include "process/context.h"
 #include "process/settings.h"
 #include "process/stats.h"
+#include "region/pace.h"
 #include "region/tier.h"
 
 /* Values of region->left: call __cosy_enter at each arrival, or never. */
 #define ASK_ALWAYS (INT64_MIN / 2) /* with room for what loops count */
 #define ASK_NEVER  INT64_MAX
+
+/* How far a region may go. */
+#define STATES (COSY_REGION_SEEN | COSY_REGION_UNSEEN | COSY_REGION_ADMITTED)
+
+enum verdict {
+	COSY_STAYS_NATIVE, /* until it has saved more */
+	COSY_IF_SEEN,	   /* goes to the kernel if nothing has to be compiled for it */
+	COSY_GOES,
+};
 
 bool libcosy_tier_forced(void)
 {
@@ -21,51 +31,205 @@ bool libcosy_tier_forced(void)
 	       libcosy_settings.mode == COSY_MODE_KERNEL;
 }
 
-/* Returns the region that counts: a loop's head counts in the region that it is in. */
-static struct cosy_region *tier_owner(struct cosy_region *region)
+struct cosy_region *libcosy_tier_owner(struct cosy_region *region)
 {
 	return region->entry ? region->entry : region;
 }
 
-static void tier_set_left(struct cosy_region *region, int64_t left)
+static void tier_set_left(struct cosy_region *owner, int64_t left)
 {
-	__atomic_store_n(&tier_owner(region)->left, left, __ATOMIC_RELAXED);
+	__atomic_store_n(&owner->left, left, __ATOMIC_RELAXED);
 }
 
-/* Returns how much the region has to save to earn something of this cost, in instructions. */
-static int64_t tier_budget(const struct cosy_region *region, int64_t cost)
+static uint32_t tier_state(const struct cosy_region *owner)
 {
-	int64_t saved = cost * region->share;
-
-	return saved < COSY_LEFT_MAX / 2 ? saved : COSY_LEFT_MAX / 2;
+	return __atomic_load_n(&owner->flags, __ATOMIC_RELAXED) & STATES;
 }
+
+static void tier_set_state(struct cosy_region *owner, uint32_t state)
+{
+	uint32_t others = __atomic_load_n(&owner->flags, __ATOMIC_RELAXED) & ~STATES;
+
+	__atomic_store_n(&owner->flags, others | state, __ATOMIC_RELAXED);
+}
+
+/* --- What it costs, and what has to be saved for it -------------------------------------- */
 
 /*
  * Returns what it costs to load a region.  That is two programs where there are loops: the entry's
  * and a head's will both be loaded.
  */
-static int64_t tier_load_cost(const struct cosy_region *region, int64_t each, int64_t insn)
+static int64_t tier_load_cost(const struct cosy_region *owner, int64_t each, int64_t insn)
 {
-	const struct cosy_compound *compound = region->compound;
+	const struct cosy_compound *compound = owner->compound;
 	int64_t cost = each + (int64_t)compound->insn_cnt * insn;
 
-	return region->loops ? cost * 2 : cost;
+	return owner->loops ? cost * 2 : cost;
 }
 
-/* Returns what has to be saved before asking whether the user has loaded the region lately. */
-static int64_t tier_seen_budget(const struct cosy_region *region)
+/* Returns what it costs to go to the kernel where nothing has to be compiled. */
+static int64_t tier_seen_cost(const struct cosy_region *owner)
 {
-	int64_t cost = tier_load_cost(region, COSY_COST_SEEN, COSY_COST_SEEN_INSN);
+	int64_t cost = tier_load_cost(owner, COSY_COST_SEEN, COSY_COST_SEEN_INSN);
 
 	if (!libcosy_generation())
 		cost += COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY;
-	return tier_budget(region, cost);
+	return cost;
 }
 
-/* Returns what else has to be saved, after that, before the region is compiled. */
-static int64_t tier_load_budget(const struct cosy_region *region)
+static int64_t tier_compile_cost(const struct cosy_region *owner)
 {
-	return tier_budget(region, tier_load_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN));
+	return tier_load_cost(owner, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
+}
+
+/* Returns how much this process alone has to save to earn something of that cost. */
+static int64_t tier_budget(const struct cosy_region *owner, int64_t cost)
+{
+	return cost * owner->share;
+}
+
+/* --- The history ------------------------------------------------------------------------------ */
+
+static unsigned int levels_of(int64_t saved)
+{
+	unsigned int levels = 0;
+
+	while (levels < COSY_RECALL_LEVELS && saved >= (int64_t)COSY_RECALL_LEVEL(levels))
+		levels++;
+	return levels;
+}
+
+/* Tells whether the region has the members that the history needs: an older compiler's has not. */
+static bool tier_is_keyed(const struct cosy_region *owner)
+{
+	return owner->version >= 2 && owner->flags & COSY_REGION_KEYED;
+}
+
+static bool tier_is_slower(const struct cosy_region *owner)
+{
+	return tier_is_keyed(owner) && owner->slower;
+}
+
+static bool tier_has_history(const struct cosy_region *owner)
+{
+	return tier_is_keyed(owner) && !libcosy_history_lacks;
+}
+
+/* Returns what the region has saved when `left` is used up. */
+static int64_t tier_saved(const struct cosy_region *owner)
+{
+	int64_t seen = tier_seen_cost(owner);
+
+	if (tier_is_keyed(owner))
+		return owner->saved;
+	if (tier_state(owner) == COSY_REGION_UNSEEN)
+		return tier_budget(owner, seen + tier_compile_cost(owner));
+	return tier_budget(owner, seen);
+}
+
+/* Returns what a call saves, less what loops lost beside each in the native twin. */
+static uint32_t tier_call_gain(const struct cosy_region *owner)
+{
+	int64_t lost = __atomic_load_n(&owner->lost, __ATOMIC_RELAXED);
+
+	if (owner->saved <= 0 || lost <= 0)
+		return owner->call_gain;
+	return (uint32_t)((double)owner->call_gain * (double)owner->saved /
+				  (double)(owner->saved + lost) +
+			  1);
+}
+
+static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
+			struct cosy_recall *recall)
+{
+	*recall = (struct cosy_recall){
+		.size = sizeof(*recall),
+		.flags = flags,
+		.key = {owner->key[0], owner->key[1]},
+		.saved = (uint64_t)owner->saved,
+		.reported = (uint64_t)owner->reported,
+		.call_gain = tier_call_gain(owner),
+		.run_loss = COSY_COST_RUN,
+		/* Of all that is saved, as calls in the kernel are counted. */
+		.pace = libcosy_pace_level(owner, owner->saved + owner->lost),
+	};
+	if (cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_RECALL, (unsigned long)recall)) {
+		libcosy_history_lacks = true;
+		return false;
+	}
+	libcosy_history_works = true;
+	libcosy_pace_recall(owner, recall->pace);
+	owner->reported = owner->saved;
+	if (recall->slower)
+		owner->slower = 1;
+	return true;
+}
+
+/*
+ * Returns how much more than now the region is expected to save: as at least half of the user's
+ * processes did that reached the level that was just reached.  A process that reached a level, and
+ * not the next one, is taken to have saved twice that level.
+ */
+static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_recall *recall)
+{
+	unsigned int now = levels_of(owner->saved), i = now;
+
+	/* A small difference of two large estimates says little. */
+	if (!now || !recall->reached[now - 1] || owner->lost > owner->saved)
+		return 0;
+	while (i < COSY_RECALL_LEVELS && recall->reached[i] * 2 >= recall->reached[now - 1])
+		i++;
+	return i == now ? 0 : 2 * (int64_t)COSY_RECALL_LEVEL(i - 1) - owner->saved;
+}
+
+static enum verdict tier_judge(struct cosy_region *owner, int fd)
+{
+	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
+	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;
+	int64_t saved = tier_saved(owner);
+	struct cosy_recall recall;
+
+	if (tier_has_history(owner) && tier_recall(owner, fd, 0, &recall)) {
+		if (tier_is_slower(owner))
+			return COSY_STAYS_NATIVE;
+		expected = tier_expected(owner, &recall);
+	}
+	if (saved >= tier_budget(owner, seen + compile))
+		return COSY_GOES;
+	/* Above the first level alone, so that processes which end before it compile nothing. */
+	if (levels_of(saved) > 1 && expected >= seen + compile) {
+		libcosy_count(&libcosy_counts.remembered, 1);
+		return COSY_GOES;
+	}
+	if (unseen)
+		return COSY_STAYS_NATIVE;
+	if (saved >= tier_budget(owner, seen))
+		return COSY_IF_SEEN;
+	if (expected >= 2 * seen) {
+		libcosy_count(&libcosy_counts.remembered, 1);
+		return COSY_IF_SEEN;
+	}
+	return COSY_STAYS_NATIVE;
+}
+
+/* --- Counting ----------------------------------------------------------------------------------- */
+
+static int64_t least_above(int64_t now, int64_t value, int64_t least)
+{
+	return value > now && value < least ? value : least;
+}
+
+/* Returns the next sum of savings at which something may change. */
+static int64_t tier_next(const struct cosy_region *owner, int64_t now)
+{
+	int64_t next = INT64_MAX, seen = tier_seen_cost(owner);
+
+	if (tier_has_history(owner) && levels_of(now) < COSY_RECALL_LEVELS)
+		next = COSY_RECALL_LEVEL(levels_of(now));
+	if (tier_state(owner) != COSY_REGION_UNSEEN)
+		next = least_above(now, tier_budget(owner, seen), next);
+	next = least_above(now, tier_budget(owner, seen + tier_compile_cost(owner)), next);
+	return next == INT64_MAX ? now + tier_budget(owner, seen) : next;
 }
 
 static void tier_count_down(struct cosy_region *owner, int64_t budget)
@@ -74,18 +238,21 @@ static void tier_count_down(struct cosy_region *owner, int64_t budget)
 	tier_set_left(owner, libcosy_settings.stats ? ASK_ALWAYS : budget);
 }
 
-static void tier_set_seen(struct cosy_region *owner, uint32_t seen)
+/* Counts on until something may change; `now` has been saved, and `more` by this arrival. */
+static void tier_count_on(struct cosy_region *owner, int64_t now, int64_t more)
 {
-	uint32_t others = __atomic_load_n(&owner->flags, __ATOMIC_RELAXED) &
-			  ~(COSY_REGION_SEEN | COSY_REGION_UNSEEN);
+	int64_t budget = tier_next(owner, now) - now;
 
-	__atomic_store_n(&owner->flags, others | seen, __ATOMIC_RELAXED);
+	if (budget > COSY_LEFT_MAX / 2)
+		budget = COSY_LEFT_MAX / 2;
+	if (tier_is_keyed(owner))
+		owner->saved = now + budget;
+	tier_count_down(owner, budget - more);
 }
 
 /* Counts in place of the region's code, which under COSY_STATS=1 asks at each arrival. */
-static bool tier_has_earned(struct cosy_region *region)
+static bool tier_has_earned(const struct cosy_region *region, struct cosy_region *owner)
 {
-	struct cosy_region *owner = tier_owner(region);
 	int64_t loops;
 
 	if (!libcosy_settings.stats)
@@ -94,65 +261,129 @@ static bool tier_has_earned(struct cosy_region *region)
 	return __atomic_add_fetch(&owner->counted, loops - region->gain, __ATOMIC_RELAXED) < 0;
 }
 
-/* `life` is stored last, so that a thread that sees it sees the budget, too. */
-static void tier_begin_count(struct cosy_region *region, uint32_t life)
+static void tier_forget(struct cosy_region *owner)
 {
-	struct cosy_region *owner = tier_owner(region);
+	tier_set_state(owner, 0);
+	if (!tier_is_keyed(owner))
+		return;
+	owner->saved = 0;
+	owner->reported = 0;
+	owner->lost = 0;
+}
 
-	tier_set_seen(owner, 0);
-	tier_count_down(owner, tier_seen_budget(owner) - region->gain);
+/* `life` is stored last, so that a thread that sees it sees the budget, too. */
+static void tier_begin_count(const struct cosy_region *region, struct cosy_region *owner,
+			     uint32_t life)
+{
+	tier_forget(owner);
+	tier_count_on(owner, 0, region->gain);
 	__atomic_store_n(&owner->life, life, __ATOMIC_RELEASE);
 }
 
-bool libcosy_tier_only_seen(const struct cosy_region *region)
+/* Returns how much has to be saved before something of that cost is tried again. */
+static int64_t tier_wait(const struct cosy_region *owner, int64_t cost)
 {
-	const struct cosy_region *owner;
+	int64_t budget = tier_budget(owner, cost);
 
-	if (region->version < 2)
-		return false;
-	owner = region->entry ? region->entry : region;
-	return __atomic_load_n(&owner->flags, __ATOMIC_RELAXED) & COSY_REGION_SEEN;
+	return budget < COSY_LEFT_MAX / 2 ? budget : COSY_LEFT_MAX / 2;
+}
+
+/* --- Arrivals ------------------------------------------------------------------------------------- */
+
+/* Tells whether the region need not earn anything. */
+static bool tier_is_exempt(const struct cosy_region *region)
+{
+	return region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE;
+}
+
+bool libcosy_tier_only_seen(struct cosy_region *region)
+{
+	return region->version >= 2 && tier_state(libcosy_tier_owner(region)) == COSY_REGION_SEEN;
 }
 
 __attribute__((cold)) void libcosy_tier_unseen(struct cosy_region *region)
 {
-	struct cosy_region *owner = tier_owner(region);
+	struct cosy_region *owner = libcosy_tier_owner(region);
+	int64_t now = tier_saved(owner);
 
 	libcosy_count(&libcosy_counts.unseen, 1);
-	tier_set_seen(owner, COSY_REGION_UNSEEN);
-	tier_count_down(owner, tier_load_budget(owner));
+	tier_set_state(owner, COSY_REGION_UNSEEN);
+	tier_count_on(owner, now, 0);
 }
 
 bool libcosy_tier_earned(struct cosy_region *region)
 {
-	struct cosy_region *owner = tier_owner(region);
+	struct cosy_region *owner;
 	uint32_t life;
 
-	if (region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE)
+	if (tier_is_exempt(region))
 		return true;
+	owner = libcosy_tier_owner(region);
 	if (libcosy_settings.tier >= 0) {
 		/* Else the losses of loops would have added up to an arrival that does not ask. */
-		tier_set_left(region, ASK_ALWAYS);
+		tier_set_left(owner, ASK_ALWAYS);
 		return __atomic_add_fetch(&owner->arrivals, 1, __ATOMIC_RELAXED) >
 		       (uint32_t)libcosy_settings.tier;
 	}
 	if (region->flags & COSY_REGION_LOSES) {
 		libcosy_count(&libcosy_counts.loses, 1);
 		if (!libcosy_settings.stats)
-			tier_set_left(region, ASK_NEVER);
+			tier_set_left(owner, ASK_NEVER);
+		return false;
+	}
+	if (tier_is_slower(owner)) {
+		if (!libcosy_settings.stats)
+			tier_set_left(owner, ASK_NEVER);
 		return false;
 	}
 	/* A fork child, or a process that lost its context, has to earn anew. */
 	life = libcosy_context_life() + 1;
 	if (__atomic_load_n(&owner->life, __ATOMIC_ACQUIRE) != life) {
-		tier_begin_count(region, life);
-	} else if (tier_has_earned(region)) {
-		if (!(__atomic_load_n(&owner->flags, __ATOMIC_RELAXED) & COSY_REGION_UNSEEN))
-			tier_set_seen(owner, COSY_REGION_SEEN);
-		tier_set_left(region, ASK_ALWAYS);
+		tier_begin_count(region, owner, life);
+	} else if (tier_has_earned(region, owner)) {
+		tier_set_left(owner, ASK_ALWAYS);
 		return true;
 	}
 	libcosy_count(&libcosy_counts.unearned, 1);
+	return false;
+}
+
+/* Has the module count a region that need not earn anything, once in each context's life. */
+static void tier_follow(struct cosy_region *owner, int fd)
+{
+	uint32_t life = libcosy_context_life() + 1;
+	struct cosy_recall recall;
+
+	if (fd < 0 || owner->version < 2 || !tier_has_history(owner) ||
+	    __atomic_exchange_n(&owner->life, life, __ATOMIC_RELAXED) == life)
+		return;
+	tier_forget(owner);
+	tier_recall(owner, fd, 0, &recall);
+}
+
+bool libcosy_tier_wants(struct cosy_region *region, int fd)
+{
+	struct cosy_region *owner;
+
+	if (region->version < 2)
+		return true;
+	owner = libcosy_tier_owner(region);
+	if (tier_is_exempt(region) || libcosy_settings.tier >= 0) {
+		tier_follow(owner, fd);
+		return true;
+	}
+	if (tier_state(owner) & (COSY_REGION_SEEN | COSY_REGION_ADMITTED))
+		return true;
+	switch (tier_judge(owner, fd)) {
+	case COSY_STAYS_NATIVE:
+		return false;
+	case COSY_IF_SEEN:
+		tier_set_state(owner, COSY_REGION_SEEN);
+		return true;
+	case COSY_GOES:
+		tier_set_state(owner, COSY_REGION_ADMITTED);
+		return true;
+	}
 	return false;
 }
 
@@ -160,13 +391,27 @@ void libcosy_tier_denied(struct cosy_region *region, bool refused)
 {
 	struct cosy_region *owner;
 
-	if (region->version < 2 || libcosy_settings.stats || libcosy_settings.tier >= 0)
+	if (region->version < 2 || libcosy_settings.tier >= 0)
 		return;
-	owner = tier_owner(region);
-	if (libcosy_native_only || (refused && owner == region))
-		tier_set_left(owner, ASK_NEVER);
+	owner = libcosy_tier_owner(region);
+	if (libcosy_native_only || (refused && owner == region) || tier_is_slower(owner)) {
+		if (!libcosy_settings.stats)
+			tier_set_left(owner, ASK_NEVER);
+	} else if (!(tier_state(owner) & (COSY_REGION_SEEN | COSY_REGION_ADMITTED)))
+		tier_count_on(owner, tier_saved(owner), 0);
+	else if (libcosy_settings.stats)
+		return;
 	else if (libcosy_generation() && (refused || owner->cache))
-		tier_set_left(owner, tier_budget(owner, COSY_COST_ASK));
+		tier_set_left(owner, tier_wait(owner, COSY_COST_ASK));
 	else
-		tier_set_left(owner, tier_load_budget(owner));
+		tier_set_left(owner, tier_wait(owner, tier_compile_cost(owner)));
+}
+
+void libcosy_tier_slower(struct cosy_region *region)
+{
+	struct cosy_region *owner = libcosy_tier_owner(region);
+	struct cosy_recall recall;
+
+	if (tier_has_history(owner) && libcosy_generation())
+		tier_recall(owner, libcosy_context_fd(), COSY_RECALL_SLOWER, &recall);
 }

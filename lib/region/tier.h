@@ -29,8 +29,18 @@
  */
 bool libcosy_tier_earned(struct cosy_region *region);
 
+/*
+ * Tells whether a region that has earned a question goes to the kernel, by what it and the user's
+ * earlier processes have saved.  Asks by that descriptor of the device, the context's or one that is
+ * to become it.
+ */
+bool libcosy_tier_wants(struct cosy_region *region, int fd);
+
+/* Returns the region that counts: a loop's head counts in the region that it is in. */
+struct cosy_region *libcosy_tier_owner(struct cosy_region *region);
+
 /* Tells whether a region that has earned it may only use programs that need not be compiled. */
-bool libcosy_tier_only_seen(const struct cosy_region *region);
+bool libcosy_tier_only_seen(struct cosy_region *region);
 
 /* Notes that the user has not loaded such a region lately: it has to earn its compilation, too. */
 void libcosy_tier_unseen(struct cosy_region *region);
@@ -41,6 +51,9 @@ void libcosy_tier_unseen(struct cosy_region *region);
  * change that.  `refused`: this program was refused for good.
  */
 void libcosy_tier_denied(struct cosy_region *region, bool refused);
+
+/* Notes, for this process and the user's next ones, that a region is slower in the kernel. */
+void libcosy_tier_slower(struct cosy_region *region);
 
 /* Tells whether every region goes to the kernel at once, so that it pays to prepare for it. */
 bool libcosy_tier_forced(void);

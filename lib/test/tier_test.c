@@ -7,6 +7,7 @@
 #include "../../core/costs.h"
 #include "process/context.h"
 #include "process/refer.h"
+#include "region/pace.h"
 #include "region/region.h"
 #include "process/settings.h"
 #include "region/tier.h"
@@ -37,7 +38,12 @@ static bool arrive(struct cosy_region *region)
 			owner->left -= region->gain;
 		return false;
 	}
-	return libcosy_tier_earned(region);
+	if (!libcosy_tier_earned(region))
+		return false;
+	if (libcosy_tier_wants(region, -1))
+		return true;
+	libcosy_tier_denied(region, false);
+	return false;
 }
 
 /* Does what code does where a loop ends that lost so much, or, below 0, that saved it. */
@@ -85,6 +91,20 @@ static void earns_what_it_costs(void)
 	CHECK_EQ(region.left, INT64_MIN / 2);
 }
 
+/* Checks the same of a region that has a history, where the module keeps none. */
+static void earns_it_without_history(void)
+{
+	struct cosy_region region = new_region();
+	long count = arrivals_until_load(&region, 1000000);
+
+	libcosy_history_lacks = false;
+	region = new_region();
+	region.flags = COSY_REGION_KEYED;
+	region.key[0] = 1;
+	CHECK(labs(count - arrivals_until_load(&region, 1000000)) <= 4);
+	CHECK(libcosy_history_lacks);
+}
+
 /* Checks that a compilation is earned where there has to be one, after all that came before. */
 static void earns_that_it_is_compiled(void)
 {
@@ -127,6 +147,37 @@ static void loops_count_while_counted(void)
 	}
 	CHECK(count[0] > 1000 && count[0] < 1000000);
 	CHECK(labs(count[0] - count[1]) <= 4);
+}
+
+static void burn(void)
+{
+	for (volatile int i = 0; i < 3000000; i++)
+		;
+}
+
+/* Checks that calls which took longer than the native twin's are found, once, after enough of them. */
+static void slower_is_measured(void)
+{
+	const uint64_t enough = (COSY_RECALL_LEVEL(2) - COSY_RECALL_LEVEL(1)) / GAIN;
+	struct cosy_region region = new_region(), other = new_region();
+
+	region.call_gain = GAIN;
+	CHECK(!libcosy_pace_level(&region, COSY_RECALL_LEVEL(0)));
+	burn();
+	CHECK(libcosy_pace_level(&region, COSY_RECALL_LEVEL(1)) > 0);
+	/* Nothing is measured of a region without a native pace. */
+	libcosy_pace_recall(&region, 0);
+	libcosy_pace_enter(&region);
+	CHECK(!libcosy_pace_is_slower(&region, 2 * enough));
+	for (uint32_t native = 1; native; native = native == 1 ? UINT32_MAX : 0) {
+		libcosy_pace_recall(&region, native);
+		libcosy_pace_enter(&region);
+		CHECK(!libcosy_pace_is_slower(&region, enough - 1));
+		CHECK(!libcosy_pace_is_slower(&other, enough));
+		burn();
+		CHECK_EQ(libcosy_pace_is_slower(&region, 1), native == 1);
+		CHECK(!libcosy_pace_is_slower(&region, 2 * enough));
+	}
 }
 
 static void loops_count_in_their_region(void)
@@ -240,7 +291,9 @@ int main(void)
 	libcosy_settings.stats = false;
 	earns_what_it_costs();
 	earns_that_it_is_compiled();
+	earns_it_without_history();
 	earns_it_while_counted();
+	slower_is_measured();
 	loops_count_in_their_region();
 	loops_count_while_counted();
 	losing_stays_native();

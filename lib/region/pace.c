@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/* pace.c - see pace.h. */
+#include <stddef.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <linux/cosy.h>
+
+#include "process/filter.h"
+#include "process/start.h"
+#include "region/pace.h"
+#include "region/region.h"
+#include "syscall.h"
+
+/* Savings over which the kernel's pace is measured: those between the first levels. */
+#define MEASURED (COSY_RECALL_LEVEL(2) - COSY_RECALL_LEVEL(1))
+
+static struct {
+	const struct cosy_region *owner;
+	int64_t saved;	  /* at the last level ... */
+	uint64_t then;	  /* ... and the time, in ns */
+	uint32_t known;	  /* the native pace, until it is measured in the kernel; else 0 */
+	uint32_t native;  /* the same, while it is measured there */
+	uint64_t entered; /* the time before its first RUN */
+	uint64_t calls;	  /* since then */
+} pace LIBCOSY_EARLY_DATA;
+
+/* Returns the processor time of this thread in ns, or 0. */
+static uint64_t pace_now(void)
+{
+	struct timespec now;
+
+	if (!__libc_single_threaded || !libcosy_filter_lets_clock() ||
+	    cosy_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (unsigned long)&now, 0))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t pace_of(uint64_t ns, uint64_t saved)
+{
+	uint64_t each = ns < UINT64_MAX / 1000 && saved ? ns * 1000 / saved : 0;
+
+	return each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
+}
+
+uint32_t libcosy_pace_level(const struct cosy_region *owner, int64_t saved)
+{
+	uint64_t now = pace_now();
+	uint32_t ret = 0;
+
+	if (pace.owner == owner && pace.then && now > pace.then && saved > pace.saved)
+		ret = pace_of(now - pace.then, (uint64_t)(saved - pace.saved));
+	if (!pace.native) {
+		if (pace.owner != owner)
+			pace.known = 0;
+		pace.owner = owner;
+		pace.saved = saved;
+		pace.then = now;
+	}
+	return ret;
+}
+
+void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native)
+{
+	if (pace.owner == owner && !pace.native)
+		pace.known = native;
+}
+
+void libcosy_pace_enter(const struct cosy_region *owner)
+{
+	if (pace.owner != owner || !pace.known)
+		return;
+	pace.calls = 0;
+	pace.entered = pace_now();
+	pace.native = pace.entered ? pace.known : 0;
+	pace.known = 0;
+}
+
+bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
+{
+	uint64_t now, saved;
+	uint32_t native = pace.native;
+
+	if (!native || pace.owner != owner)
+		return false;
+	pace.calls += calls;
+	saved = pace.calls * owner->call_gain;
+	if (saved < MEASURED)
+		return false;
+	now = pace_now();
+	pace.native = 0;
+	pace.then = 0;
+	return now > pace.entered && pace_of(now - pace.entered, saved) / 6 > native / 5;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pace.h - measures whether a region is faster in the kernel than its native twin.
+ *
+ * cosycc estimates what a call saves; only time tells whether it does.  So a process measures the
+ * processor time that the native twin takes from one level of savings to the next, and divides it
+ * by these savings: the native pace, in picoseconds for each instruction that would have been
+ * saved.  Once the region is in the kernel the same is measured there for about as many calls.
+ * Both include what the program does between two entries.  A region whose pace there is worse by a
+ * fifth is given up in this process, and left native in the user's next ones.
+ *
+ * The native pace is kept in the user's history, since a process that enters early has none of its
+ * own.  Only one region of a process is measured, the first one that enters, and only while the
+ * process has one thread.
+ */
+#ifndef COSY_LIB_PACE_H
+#define COSY_LIB_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cosy_region;
+
+/* Returns the native pace since this region reached its last level, or 0 where it is not known. */
+uint32_t libcosy_pace_level(const struct cosy_region *owner, int64_t saved);
+
+/* Notes the native pace that the user's history has of a region; 0: none. */
+void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native);
+
+/* Begins to measure in the kernel; before the region's first RUN. */
+void libcosy_pace_enter(const struct cosy_region *owner);
+
+/* Counts calls that a RUN of the region made.  True, once: it is slower in the kernel. */
+bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls);
+
+#endif /* COSY_LIB_PACE_H */
