@@ -8,6 +8,7 @@
 /* Run a subcommand, whose name is argv[0], and return the exit status. */
 int command_doctor(int argc, char **argv);
 int command_dis(int argc, char **argv);
+int command_forget(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_profile(int argc, char **argv);
 

@@ -548,6 +548,21 @@ static void tell_cache(struct visit *v)
 		     "your locked memory)");
 }
 
+/* Tells how many regions have a history, by which processes enter early. */
+static void tell_history(const struct visit *v)
+{
+	struct cosy_recall recall = {.size = sizeof(recall)};
+
+	if (ioctl(v->fd, COSY_IOC_RECALL, &recall)) {
+		note("the module keeps no history: regions enter by their own process's savings "
+		     "alone");
+		return;
+	}
+	fine("the module remembers how much your processes saved in %u regions (cosy forget drops "
+	     "it)",
+	     recall.regions);
+}
+
 /* Tells whether cosy_move_alloc gives memory whose pages move. */
 static void tell_move(const struct visit *v)
 {
@@ -599,10 +614,11 @@ static void tell_tier(void)
 	} else {
 		note("regions start natively, and go into the kernel once that pays: one of 100 "
 		     "instructions after some %ld million, or %ld where a process of yours has "
-		     "loaded it lately",
+		     "loaded it lately; sooner where earlier processes of yours saved more by it",
 		     COSY_TIER_SHARE * load / 1000000, COSY_TIER_SHARE * seen / 1000000);
 		suggest("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
-			"(unearned), and that went early (seen) or could not (unseen)");
+			"(unearned), and that went early (seen), by what earlier processes saved "
+			"(remembered), or could not (unseen)");
 	}
 }
 
@@ -639,6 +655,7 @@ static bool check_run(struct visit *v)
 	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
 	tell_tier();
 	tell_cache(v);
+	tell_history(v);
 	tell_move(v);
 	tell_moving(v);
 	return true;

@@ -31,6 +31,8 @@ static const struct {
 	 "FILE is an object, executable or library by cosycc.  > marks the target of a jump, * an "
 	 "instruction\nat which the compound can continue after it has left the kernel.  Lines "
 	 "with ; are the source.\n"},
+	{"forget", command_forget, "", "drop the history of your regions, and compiled compounds",
+	 false, "The next process of each program starts natively again, as the first one did.\n"},
 	{"run", command_run, "PROGRAM...",
 	 "run an unmodified program with its small file reads served from user space", true, ""},
 	{"profile", command_profile, "PROGRAM...",

@@ -37,7 +37,7 @@ answers 0 'usage: cosy COMMAND' 20 "$cosy" help
 answers 0 'usage: cosy COMMAND' 20 "$cosy" --help
 answers 0 'usage: cosy COMMAND' 20 "$cosy" help help
 answers 2 'usage: cosy COMMAND' 20 "$cosy"
-for command in doctor dis run profile; do
+for command in doctor dis forget run profile; do
 	answers 0 "usage: cosy $command" 30 "$cosy" help $command
 	answers 0 "usage: cosy $command" 30 "$cosy" $command --help
 done

@@ -41,6 +41,9 @@ esac
 says 0 'regions start natively, and go into the kernel once that pays' env -u COSY_TIER $cosy doctor
 says 0 'COSY_TIER=always: regions go into the kernel at once' env COSY_TIER=always $cosy doctor
 says 0 'COSY_TIER=3: regions go into the kernel after so many' env COSY_TIER=3 $cosy doctor
+says 0 'the module remembers how much your processes saved in 0 regions' $cosy doctor
+says 0 'The module has forgotten 0 of your regions' $cosy forget
+says 2 'it takes no argument, and me is one' $cosy forget me
 echo 0 >/sys/module/cosy/parameters/max_user_cache
 says 0 'each process compiles again' $cosy doctor
 echo 2097152 >/sys/module/cosy/parameters/max_user_cache
@@ -64,4 +67,5 @@ sysctl -q -w net.core.bpf_jit_enable=1
 rmmod cosy
 says 1 'the module is not loaded' $cosy doctor
 says 1 'To do: as root: modprobe cosy' $cosy doctor
+says 1 'cosy forget: cannot open /dev/cosy: No such file or directory' $cosy forget
 exit $bad
