@@ -310,52 +310,53 @@ def _words() -> Iterator[Case]:
         )
 
 
-# Programs of bench/process/, with the counts of a short and a long run.  Tests leave these out:
+# Programs of bench/process/, with the counts of a short, a medium and a long run; a medium one takes 5
+# to 20 million instructions.  Tests leave these out:
 _LATER = {
-    "wc1": (500, 60000),
-    "getline": (30, 20000),
-    "fgets": (10, 2000),
-    "cksum": (4, 1000),
-    "logger": (30, 20000),
-    "sizes": (2, 1000),
-    "lookup": (10, 4000),
-    "requests": (10, 3000),
-    "grepl": (1, 40),
-    "wordfreq": (3, 300),
-    "numbers": (20, 20000),
-    "sessions": (20, 12000),
-    "watcher": (10, 5000),
-    "verify": (20, 40000),
-    "which": (10, 15000),
+    "wc1": (500, 6000, 60000),
+    "getline": (30, 3000, 20000),
+    "fgets": (10, 200, 2000),
+    "cksum": (4, 300, 1000),
+    "logger": (30, 2000, 20000),
+    "sizes": (2, 500, 1000),
+    "lookup": (10, 400, 4000),
+    "requests": (10, 300, 3000),
+    "grepl": (1, 20, 40),
+    "wordfreq": (3, 150, 300),
+    "numbers": (20, 10000, 20000),
+    "sessions": (20, 4000, 12000),
+    "watcher": (10, 800, 5000),
+    "verify": (20, 4000, 40000),
+    "which": (10, 1000, 15000),
 }
 
 # ... and run these.
 _PROCESSES = {
-    "keystore": (50, 20000),
-    "records": (100, 30000),
-    "tree": (10, 2000),
-    "split": (2, 200),
-    "tail": (10, 2000),
-    "wc": (4, 2000),
-    "sum": (4, 2000),
-    "filecopy": (16, 20000),
-    "pingpong": (20, 5000),
-    "threads": (100, 40000),
-    "cold": (1000, 1000000),
+    "keystore": (50, 2000, 20000),
+    "records": (100, 2000, 30000),
+    "tree": (10, 200, 2000),
+    "split": (2, 60, 200),
+    "tail": (10, 400, 2000),
+    "wc": (4, 200, 2000),
+    "sum": (4, 600, 2000),
+    "filecopy": (16, 2000, 20000),
+    "pingpong": (20, 500, 5000),
+    "threads": (100, 6000, 40000),
+    "cold": (1000, 400000, 1000000),
     **_LATER,
 }
 
 
 def _process() -> Iterator[Case]:
     for program, counts in _PROCESSES.items():
-        for length, count in zip(("short", "long"), counts, strict=True):
+        for length, count in zip(("short", "medium", "long"), counts, strict=True):
             yield Case(
                 "process",
                 "process",
                 ("plain", "COSY-FAST"),
                 1,
                 # Where the kernel puts a process's segments says how many pages a fault maps.
-                17 if length == "short" else 2,
+                {"short": 17, "medium": 5, "long": 2}[length],
                 1,
                 "process",
                 {"program": program, "run": length},
