@@ -244,6 +244,8 @@ Arguments parseArguments(int Count, char **Values) {
     } else if (Arg == "-x" && I + 1 < All.size() &&
                endsWith(All[I + 1], "-header")) {
       A.Links = false;
+    } else if (Arg == "-w") {
+      A.Silent = true;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;
     } else if (Arg == "-fno-integrated-as" || Arg == "-no-integrated-as") {

@@ -17,6 +17,7 @@ struct Arguments {
   bool Remarks = false;      ///< -Rcosy
   bool Warnings = true;      ///< -W[no-]cosy
   bool Errors = false;       ///< -W[no-]error=cosy
+  bool Silent = false;       ///< -w
   std::string RemarkPattern; ///< Taken from -Rpass=, which is not in Rest.
 
   bool HasInput = false;

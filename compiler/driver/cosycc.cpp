@@ -100,7 +100,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
            "-D__COSYCC__=1"});
   if (!A.HasDebugInfo)
     add(To, {"-gline-tables-only"});
-  if (!A.Warnings)
+  // clang drops warnings under -w; -Rcosy then makes remarks of them.
+  if (!A.Warnings || (A.Silent && !A.Errors))
     addPluginOption(To, "-cosy-no-warn");
   if (A.Errors)
     addPluginOption(To, "-cosy-error");
