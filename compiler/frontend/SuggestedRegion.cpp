@@ -26,6 +26,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendPluginRegistry.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace clang;
@@ -94,15 +95,33 @@ private:
   }
 };
 
+/// Collects the labels that are jumped to by statements outside of Loop.
+void findJumpsFromOutside(const Stmt *S, const Stmt *Loop,
+                          llvm::SmallPtrSetImpl<const LabelDecl *> &Labels) {
+  if (S == Loop)
+    return;
+  if (const auto *Goto = dyn_cast<GotoStmt>(S))
+    Labels.insert(Goto->getLabel());
+  if (const auto *Asm = dyn_cast<GCCAsmStmt>(S))
+    for (unsigned I = 0; I < Asm->getNumLabels(); ++I)
+      Labels.insert(Asm->getLabelExpr(I)->getLabel());
+  for (const Stmt *Child : S->children())
+    if (Child)
+      findJumpsFromOutside(Child, Loop, Labels);
+}
+
 /// Returns what cannot be in the scope that a region around Loop opens, or
-/// null.
-const char *findObstacle(const Stmt *S, const Stmt *Loop, bool Inside,
-                         bool InSwitch) {
+/// null.  Outside: the labels that are jumped to from outside of it.
+const char *
+findObstacle(const Stmt *S, const Stmt *Loop,
+             const llvm::SmallPtrSetImpl<const LabelDecl *> &Outside,
+             bool Inside = false, bool InSwitch = false) {
   Inside |= S == Loop;
   if (isa<IndirectGotoStmt>(S))
     return "the function has a computed goto";
-  if (Inside && isa<LabelStmt>(S))
-    return "a label is in it, to which others may jump";
+  if (const auto *Label = dyn_cast<LabelStmt>(S);
+      Inside && Label && Outside.contains(Label->getDecl()))
+    return "a label is in it, to which a goto outside of it jumps";
   if (Inside && !InSwitch && isa<SwitchCase>(S))
     return "a case of a switch around it is in it";
   if (const auto *Use = dyn_cast<DeclRefExpr>(S)) {
@@ -114,7 +133,8 @@ const char *findObstacle(const Stmt *S, const Stmt *Loop, bool Inside,
   // A declaration's children are its initial values.
   for (const Stmt *Child : S->children())
     if (Child)
-      if (const char *Found = findObstacle(Child, Loop, Inside, InSwitch))
+      if (const char *Found =
+              findObstacle(Child, Loop, Outside, Inside, InSwitch))
         return Found;
   return nullptr;
 }
@@ -175,7 +195,9 @@ private:
     Stmt *Loop = *Finder.Found;
     if (F.isDependentContext())
       return report("the loop is in a template", Loop->getBeginLoc());
-    if (const char *Obstacle = findObstacle(F.getBody(), Loop, false, false))
+    llvm::SmallPtrSet<const LabelDecl *, 8> Outside;
+    findJumpsFromOutside(F.getBody(), Loop, Outside);
+    if (const char *Obstacle = findObstacle(F.getBody(), Loop, Outside))
       return report(Obstacle, Loop->getBeginLoc());
     *Finder.Found = wrap(F, Loop);
     Done = true;

@@ -13,7 +13,7 @@
 // RUN: not %cosycc -fcosy-suggest=suggest.c %s -c -o %t.o 2>&1 | FileCheck --check-prefix=FORM %s
 // FORM: error: -fcosy-suggest=suggest.c: FILE:LINE is wanted
 // RUN: not %cosycc -fcosy-suggest=suggest.c:50 %s -c -o %t.o 2>&1 | FileCheck --check-prefix=LABEL %s
-// LABEL: suggest.c:50:{{.*}}error: -fcosy-suggest=suggest.c:50: a label is in it, to which others may jump
+// LABEL: suggest.c:50:{{.*}}error: -fcosy-suggest=suggest.c:50: a label is in it, to which a goto outside of it jumps
 // RUN: not %cosycc -fcosy-suggest=suggest.c:64 %s -c -o %t.o 2>&1 | FileCheck --check-prefix=CASE %s
 // CASE: suggest.c:64:{{.*}}error: -fcosy-suggest=suggest.c:64: a case of a switch around it is in it
 #include <cosy/cosy.h>
