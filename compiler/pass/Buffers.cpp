@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"
 #include "CallTable.h"
+#include "Names.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -133,7 +134,9 @@ private:
     }
     return known(
         Site,
-        F ? formatv("'{0}' is given the buffer's address", F->getName()).str()
+        F ? formatv("'{0}' is given the buffer's address",
+                    shownName(F->getName()))
+                .str()
           : std::string("an unknown function is given "
                         "the buffer's address"));
   }

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "Names.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -101,9 +102,10 @@ static std::string nameOf(const Extracted &Region) {
   std::string File = R.Host->getParent()->getSourceFileName();
   if (const DILocation *L = R.Where.get())
     File = L->getFilename().str();
-  StringRef Function = R.Host->getName();
+  StringRef Symbol = R.Host->getName();
   if (R.Arrival)
-    Function.consume_back(".twin");
+    Symbol.consume_back(".twin");
+  std::string Function = shownName(Symbol);
   return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line, Function)
              .str() +
          (Region.Outer     ? ", from a loop on"

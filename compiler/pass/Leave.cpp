@@ -26,6 +26,7 @@
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "Names.h"
 #include "Natives.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Statistic.h"
@@ -288,7 +289,7 @@ static std::string whyEnded(const Instruction &I) {
     return "the region ends before floating-point arithmetic";
   const Function *Callee = calleeOf(*Call);
   return formatv("the region ends before the call of '{0}': {1}",
-                 Callee->getName(),
+                 shownName(Callee->getName()),
                  Callee->isDeclaration() ? whyNoWrapper(Callee->getName())
                                          : "a compound cannot do that")
       .str();

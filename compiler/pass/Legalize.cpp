@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Legalize.h"
 #include "CallTable.h"
+#include "Names.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -123,7 +124,7 @@ static std::string describeCallee(const CallBase &C) {
       (Name == "syscall" || findWrapper(Name) || isInRuntime(Name)))
     return formatv("a call of '{0}', which no header of the C library "
                    "declares: it may be the program's own",
-                   Name);
+                   shownName(Name));
   if (Name == "syscall" && C.arg_size()) {
     auto *Number = dyn_cast<ConstantInt>(C.getArgOperand(0));
     if (!Number)
@@ -139,10 +140,10 @@ static std::string describeCallee(const CallBase &C) {
     return formatv("a call of '{0}', which does not return, where a compound "
                    "cannot end: in a function that is called, or among "
                    "exception handlers",
-                   Name);
+                   shownName(Name));
   if (findWrapper(Name))
     return formatv("a call of '{0}' with arguments that are not libc's", Name);
-  return formatv("a call of '{0}': {1}", Name, whyNoWrapper(Name));
+  return formatv("a call of '{0}': {1}", shownName(Name), whyNoWrapper(Name));
 }
 
 namespace {
@@ -247,7 +248,7 @@ private:
     if (Callee && !Callee->isDeclaration()) {
       if (Callee->isVarArg())
         refuse(Call, formatv("a call of the variadic function '{0}'",
-                             Callee->getName())
+                             shownName(Callee->getName()))
                          .str());
       return;
     }
@@ -256,7 +257,7 @@ private:
           Host && Host->isInterposable() && !Host->isDeclaration())
         return refuse(Call, formatv("a call of '{0}', which is weak and may be "
                                     "replaced at link time",
-                                    Callee->getName())
+                                    shownName(Callee->getName()))
                                 .str());
     if (makeEscape(B, C, Call))
       return;
@@ -265,7 +266,7 @@ private:
               B.HostGlobals.lookup(Callee->getName())))
         return refuse(Call, formatv("a call of '{0}', which is resolved at run "
                                     "time",
-                                    Host->getName())
+                                    shownName(Host->getName()))
                                 .str());
     refuse(Call, describeCallee(*Call));
   }
