@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* settings.c - see settings.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +27,47 @@ struct libcosy_settings libcosy_settings = {
 	.buffer_len = COSY_DEFAULT_BUFFER,
 };
 
+/*
+ * Under COSY_STATS=1, standard error as it was when the settings were read: programs that check
+ * their output close theirs before libcosy prints.
+ */
+static struct {
+	int fd;
+	dev_t device;
+	ino_t inode;
+} kept_stderr = {.fd = -1};
+
+/* Above what programs that count their descriptors use. */
+#define KEPT_STDERR_FROM 200
+
+static void keep_stderr(void)
+{
+	struct stat st;
+
+	if (fstat(STDERR_FILENO, &st))
+		return;
+	kept_stderr.device = st.st_dev;
+	kept_stderr.inode = st.st_ino;
+	kept_stderr.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, KEPT_STDERR_FROM);
+}
+
+/* Tells whether a descriptor is standard error as it was: the program may have closed it. */
+static bool is_kept_stderr(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_dev == kept_stderr.device &&
+	       st.st_ino == kept_stderr.inode;
+}
+
+static int fd_to_say_on(void)
+{
+	return kept_stderr.fd >= 0 && !is_kept_stderr(STDERR_FILENO) &&
+			       is_kept_stderr(kept_stderr.fd)
+		       ? kept_stderr.fd
+		       : STDERR_FILENO;
+}
+
 __attribute__((cold)) void libcosy_say(const char *format, ...)
 {
 	int saved = errno, n;
@@ -41,7 +84,7 @@ __attribute__((cold)) void libcosy_say(const char *format, ...)
 	printable_clean(line);
 	n = strlen(line);
 	line[n++] = '\n';
-	cosy_syscall3(SYS_write, 2, (unsigned long)line, n);
+	cosy_syscall3(SYS_write, fd_to_say_on(), (unsigned long)line, n);
 	errno = saved;
 }
 
@@ -131,18 +174,21 @@ __attribute__((cold, noinline)) static void read_variable(const char *variable)
 {
 	const char *value;
 
-	if (is_named(variable, "DEBUG", &value))
+	if (is_named(variable, "DEBUG", &value)) {
 		libcosy_settings.debug = parse_switch(value, false);
-	else if (is_named(variable, "STATS", &value))
+	} else if (is_named(variable, "STATS", &value)) {
 		libcosy_settings.stats = parse_switch(value, false);
-	else if (is_named(variable, "FAST", &value))
+		if (libcosy_settings.stats)
+			keep_stderr();
+	} else if (is_named(variable, "FAST", &value)) {
 		libcosy_settings.ordinary = !parse_switch(value, true);
-	else if (is_named(variable, "MODE", &value))
+	} else if (is_named(variable, "MODE", &value)) {
 		libcosy_settings.mode = parse_mode(value);
-	else if (is_named(variable, "TIER", &value))
+	} else if (is_named(variable, "TIER", &value)) {
 		libcosy_settings.tier = parse_tier(value);
-	else if (is_named(variable, "BUFFER", &value))
+	} else if (is_named(variable, "BUFFER", &value)) {
 		libcosy_settings.buffer_len = parse_buffer(value);
+	}
 }
 
 /* Makes one pass over the environment, since each program that comes to a region pays for it. */
