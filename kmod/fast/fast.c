@@ -53,7 +53,9 @@ MODULE_PARM_DESC(max_missed,
 static __always_inline bool call_has_sites(u32 number)
 {
 	switch (number) {
+	case __NR_read:
 	case __NR_write:
+	case __NR_pread64:
 	case __NR_pwrite64:
 	case __NR_stat:
 	case __NR_lstat:

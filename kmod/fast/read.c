@@ -102,15 +102,17 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	}
 	do {
 		cursor = cosy_cursor_find(run, mapping, *pos);
-		if (!cursor)
+		if (!cursor) {
+			/* As the file systems do, check for the end before looking for a page. */
+			if (unlikely(*pos >= i_size_read(mapping->host)))
+				break;
 			cursor = cosy_cursor_get(run, mapping, *pos, count - done, &failed);
+		}
 		if (unlikely(!cursor))
 			goto rest;
 		end = min(cosy_end_of_file(mapping), cursor->end);
-		if (unlikely(*pos >= end)) {
-			cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
+		if (unlikely(*pos >= end))
 			break;
-		}
 		bytes = min_t(loff_t, end - *pos, count - done);
 		left = read_copy_out(to + done, cosy_cursor_byte(cursor, *pos), bytes);
 		done += bytes - left;
@@ -200,11 +202,14 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 	return done + result;
 }
 
-/* Does vfs_read for a file that cosy_cached_file has accepted. */
+/*
+ * Does vfs_read for a file that cosy_cached_file has accepted.  `asked` is the caller's count, which
+ * the checks are made for.
+ */
 static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
-					 char __user *to, size_t count, loff_t *pos)
+					 char __user *to, size_t count, size_t asked, loff_t *pos)
 {
-	ssize_t result = rw_verify_area(READ, file, pos, count);
+	ssize_t result = rw_verify_area(READ, file, pos, asked);
 
 	if (unlikely(result))
 		return result;
@@ -218,15 +223,32 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 	return result;
 }
 
-/* Tells whether the specialised version fits this call.  Errors are left to the ordinary call. */
-static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file,
-				      u64 buffer, u64 count, s64 *result)
+/*
+ * Makes a count above MAX_FAST_READ the number of bytes that are left in the file, if they are few:
+ * programs read small files with large buffers.
+ */
+static noinline bool read_clamp(const struct file *file, u64 *count, loff_t pos)
 {
-	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
-		     count - 1 >= MAX_FAST_READ))
-		*result = cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	else if (unlikely(!access_ok((void __user *)buffer, count)))
+	loff_t left = i_size_read(file_inode(file)) - pos;
+
+	if (*count - 1 >= MAX_RW_COUNT || pos < 0 || left > MAX_FAST_READ)
+		return false;
+	*count = left > 0 ? left : 1;
+	return true;
+}
+
+/*
+ * Tells whether the specialised version fits this call; it may lessen `*count`.  Errors are left to
+ * the ordinary call.
+ */
+static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file,
+				      u64 buffer, u64 *count, loff_t pos, s64 *result)
+{
+	if (unlikely(!access_ok((void __user *)buffer, *count)))
 		*result = cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	else if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
+			  (*count - 1 >= MAX_FAST_READ && !read_clamp(file, count, pos))))
+		*result = cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	else
 		return true;
 	return false;
@@ -245,14 +267,14 @@ s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!fd_file(fd)))
 		return cosy_guard_failed(run, run->refused);
 	file = fd_file(fd);
-	if (read_fits(run, file, buffer, count, &result)) {
-		locked = position_lock(run, file);
-		pos = file->f_pos;
-		result = read_file(run, file, (char __user *)buffer, count, &pos);
+	locked = position_lock(run, file);
+	pos = file->f_pos;
+	if (read_fits(run, file, buffer, &count, pos, &result)) {
+		result = read_file(run, file, (char __user *)buffer, count, r[3], &pos);
 		if (result >= 0)
 			file->f_pos = pos;
-		cosy_position_unlock(file, locked);
 	}
+	cosy_position_unlock(file, locked);
 	fdput(fd);
 	return result;
 }
@@ -269,9 +291,9 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_guard_failed(run, run->refused);
-	if (read_fits(run, fd_file(fd), buffer, count, &result)) {
+	if (read_fits(run, fd_file(fd), buffer, &count, pos, &result)) {
 		/* Regular files of these file systems have FMODE_PREAD. */
-		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
+		result = read_file(run, fd_file(fd), (char __user *)buffer, count, r[3], &pos);
 	}
 	fdput(fd);
 	return result;
@@ -325,6 +347,8 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 
 	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
 		cursor = cosy_cursor_find(run, mapping, *pos);
+		if (!cursor && unlikely(*pos >= i_size_read(mapping->host)))
+			goto end;
 		if (!cursor)
 			cursor = cosy_cursor_get(run, mapping, *pos, 1, &failed);
 	}
@@ -336,9 +360,8 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 		*ret = READ_ONCE(*cosy_cursor_byte(cursor, *pos));
 		WRITE_ONCE(file->f_ra.prev_pos, ++*pos);
 		result = 1;
-	} else {
-		cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	}
+end:
 	cosy_file_accessed(file);
 	return result;
 }

@@ -23,6 +23,14 @@ enum guard {
 		      (unsigned long long)(min_fast));                                             \
 	} while (0)
 
+/* Checks that the guard did not fail since `then`. */
+#define CHECK_NO_GUARD(then, guard)                                                                \
+	do {                                                                                       \
+		struct cosy_stats now_ = counts();                                                 \
+		CHECK(now_.guard_failed[GUARD_##guard] == (then).guard_failed[GUARD_##guard],      \
+		      "guard " #guard " failed");                                                  \
+	} while (0)
+
 /* Checks that the guard failed at least once since `then`. */
 #define CHECK_GUARD(then, guard)                                                                   \
 	do {                                                                                       \
