@@ -132,13 +132,11 @@ private:
       if (Call->doesNotCapture(Arg))
         return "";
     }
-    return known(
-        Site,
-        F ? formatv("'{0}' is given the buffer's address",
-                    shownName(F->getName()))
-                .str()
-          : std::string("an unknown function is given "
-                        "the buffer's address"));
+    return known(Site, F ? formatv("'{0}' is given the buffer's address",
+                                   shownName(F->getName()))
+                               .str()
+                         : std::string("an unknown function is given "
+                                       "the buffer's address"));
   }
 };
 } // namespace

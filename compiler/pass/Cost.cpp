@@ -3,16 +3,22 @@
 //
 // Estimates from the native twin's code and the measured costs of
 // core/costs.h: each system call saves its crossing, each access to memory and
-// each round of a loop costs more than outside.  Nobody knows how often a loop
-// will go round.  A loop whose rounds are counted as they go is assumed to go
-// AssumedRounds; any other as many as it may, MaxRounds at most.
+// each iteration of a loop costs more than outside.  Code on a conditional path
+// counts by the probability that LLVM gives the path, which includes profiles.
+// How often a loop iterates is not known.  A loop that may make calls is
+// assumed to iterate AssumedRounds times; any other as often as it may.  Loops
+// in loops iterate MaxRounds times together at most, and what is lost in
+// assumed iterations never outweighs an iteration that mostly makes a call
+// (bounded).
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
 #include "Region.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/CFG.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -20,341 +26,106 @@
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <algorithm>
+#include <cmath>
 #include <costs.h>
-#include <map>
-#include <tuple>
+#include <sys/syscall.h>
+
+extern "C" {
+#include "core.h"
+}
 
 using namespace llvm;
 using namespace cosy;
 
-/// Rounds that a loop is assumed to go if its rounds are counted.
+/// Rounds that a loop is assumed to go if it may make calls.
 static constexpr int64_t AssumedRounds = 64;
+
+/// Entries that a composite is assumed to find: those of a small directory.
+static constexpr double AssumedFound = 16;
 
 /// Rounds that another loop is assumed to go at most: the bytes of a page.
 static constexpr int64_t MaxRounds = 4096;
 
 static Gain operator+(Gain A, Gain B) {
-  return {A.Saved + B.Saved, A.Plain + B.Plain, A.Calls + B.Calls,
-          A.Number + B.Number};
+  return {A.Saved + B.Saved,   A.Plain + B.Plain,     A.Calls + B.Calls,
+          A.Number + B.Number, A.Guessed + B.Guessed, A.Best + B.Best};
 }
-static Gain operator*(Gain A, int64_t N) {
-  return {A.Saved * N, A.Plain * N, A.Calls * N, A.Number * N};
-}
-
-/// True for a function of libc's that only computes, in a compound.
-static bool isComputed(StringRef Name) {
-  if (const Wrapper *W = findWrapper(Name))
-    return !W->MakesCalls;
-  return Name == "__errno_location" || isLocator(Name) ||
-         (isInRuntime(Name) && !runtimeMakesCalls(Name));
+static Gain operator*(Gain A, double N) {
+  return {A.Saved * N,  A.Plain * N,   A.Calls * N,
+          A.Number * N, A.Guessed * N, A.Best * N};
 }
 
-namespace {
-/// How often code makes a system call when it runs.
-enum class Makes { Never, Sometimes, Always };
-
-/// Looks for system calls, also in the functions that are called.
-class SystemCalls {
-  /// Sometimes for a function that is being looked at, so that recursion ends.
-  DenseMap<const Function *, Makes> Known;
-
-public:
-  Makes in(const Instruction &I) {
-    const auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call || isa<IntrinsicInst>(I) || Call->isInlineAsm())
-      return Makes::Never;
-    const Function *F = Call->getCalledFunction();
-    if (!F)
-      return Makes::Always;
-    if (!F->isDeclaration())
-      return in(*F);
-    return isComputed(F->getName()) ? Makes::Never : Makes::Always;
-  }
-
-  Makes in(const BasicBlock &BB) {
-    Makes Ret = Makes::Never;
-    for (const Instruction &I : BB)
-      Ret = std::max(Ret, in(I));
-    return Ret;
-  }
-
-private:
-  Makes in(const Function &F) {
-    auto [It, New] = Known.insert({&F, Makes::Sometimes});
-    if (!New)
-      return It->second;
-    Makes Ret = Makes::Never;
-    if (any_of(F, [&](const BasicBlock &BB) { return in(BB) != Makes::Never; }))
-      Ret = returnsWithoutCall(F) ? Makes::Sometimes : Makes::Always;
-    return Known[&F] = Ret;
-  }
-
-  bool returnsWithoutCall(const Function &F) {
-    SmallPtrSet<const BasicBlock *, 16> Seen;
-    SmallVector<const BasicBlock *, 16> Work{&F.getEntryBlock()};
-    while (!Work.empty()) {
-      const BasicBlock *BB = Work.pop_back_val();
-      if (!Seen.insert(BB).second || in(*BB) == Makes::Always)
-        continue;
-      if (isa<ReturnInst>(BB->getTerminator()))
-        return true;
-      append_range(Work, successors(BB));
-    }
-    return false;
-  }
-};
-
-/// A block, and those of its phis that are constant on some way to it.
-struct Arrival {
-  const BasicBlock *BB;
-  std::vector<std::pair<const PHINode *, const ConstantInt *>> Known;
-
-  bool operator<(const Arrival &Other) const {
-    return std::tie(BB, Known) < std::tie(Other.BB, Other.Known);
-  }
-
-  const ConstantInt *valueOf(const Value *V) const {
-    if (const auto *Constant = dyn_cast<ConstantInt>(V))
-      return Constant;
-    for (auto [Phi, Constant] : Known)
-      if (Phi == V)
-        return Constant;
-    return nullptr;
-  }
-
-  /// Goes on to a successor.
-  Arrival next(const BasicBlock *S) const {
-    Arrival Ret{S, {}};
-    for (const PHINode &Phi : S->phis())
-      if (const ConstantInt *C = valueOf(Phi.getIncomingValueForBlock(BB)))
-        Ret.Known.push_back({&Phi, C});
-    return Ret;
-  }
-};
-} // namespace
-
-/// Returns what a condition of the block is, if its phis tell: as after
-/// `a && b`, or a comparison of `a ? -1 : b`.
-static const ConstantInt *conditionAt(const Arrival &At,
-                                      const Value *Condition) {
-  const auto *Compare = dyn_cast<ICmpInst>(Condition);
-  if (!Compare)
-    return At.valueOf(Condition);
-  const ConstantInt *Left = At.valueOf(Compare->getOperand(0));
-  const auto *Right = dyn_cast<ConstantInt>(Compare->getOperand(1));
-  if (!Left || !Right)
-    return nullptr;
-  return ConstantInt::getBool(At.BB->getContext(),
-                              ICmpInst::compare(Left->getValue(),
-                                                Right->getValue(),
-                                                Compare->getPredicate()));
-}
-
-/// True if the block does not end by going to Succ.
-static bool isNeverTaken(const Arrival &At, const BasicBlock *Succ) {
-  const Instruction *End = At.BB->getTerminator();
-  if (const auto *Switch = dyn_cast<SwitchInst>(End)) {
-    // clang makes such a switch at the end of a scope with a clean-up, for
-    // `return`, `break` and `continue` in it.
-    const ConstantInt *Known = conditionAt(At, Switch->getCondition());
-    return Known && Switch->findCaseValue(Known)->getCaseSuccessor() != Succ;
-  }
-  const auto *Branch = dyn_cast<BranchInst>(End);
-  if (!Branch || !Branch->isConditional() ||
-      Branch->getSuccessor(0) == Branch->getSuccessor(1))
-    return false;
-  const ConstantInt *Known = conditionAt(At, Branch->getCondition());
-  return Known && Branch->getSuccessor(Known->isZero()) != Succ;
-}
-
-bool cosy::makesCall(const BasicBlock &BB) {
-  return SystemCalls().in(BB) == Makes::Always;
-}
-
-bool cosy::mayMakeCall(const BasicBlock &BB) {
-  return SystemCalls().in(BB) != Makes::Never;
+/// Keeps assumed counts from outweighing calls that mostly are made: what they
+/// lose leaves some of what the calls save.
+static Gain bounded(Gain G) {
+  double Least = G.Calls / 4;
+  if (G.Number >= 0.5 && G.Saved < Least)
+    G.Saved = std::min(G.Saved + G.Guessed, Least);
+  return G;
 }
 
 LoopAnalyses::LoopAnalyses(Function &F)
     : Libc(Triple(F.getParent()->getTargetTriple())), TLI(Libc, &F), AC(F),
       DT(F), LI(DT), SE(F, TLI, AC, DT, LI) {}
 
-namespace {
-/// Finds the ways round a loop on which no call is made.  A call in an inner
-/// loop does not count, since that loop may go no round at all.
-class WaysWithoutCall {
-  /// Instructions of a function that finds out whether there is something to
-  /// call for, before it is optimised.
-  static constexpr unsigned MaxShort = 40;
-
-  /// Ways that are told apart by what is known on them.
-  static constexpr size_t MaxArrivals = 1024;
-
-  const Loop &L;
-  LoopAnalyses &A;
-  SmallSetVector<const BasicBlock *, 16> Blocks; // none: there is no such way
-
-public:
-  WaysWithoutCall(const Loop &L, LoopAnalyses &A) : L(L), A(A) {
-    std::map<Arrival, SmallVector<const Arrival *, 2>> Seen; // and from where
-    SmallVector<std::pair<Arrival, const Arrival *>, 16> Work{
-        {{L.getHeader(), {}}, nullptr}};
-    SmallVector<const Arrival *, 16> Back;
-    while (!Work.empty()) {
-      auto [At, From] = Work.pop_back_val();
-      if (!L.contains(At.BB) || isOwnCall(*At.BB))
-        continue;
-      // Of too many ways nothing is known any more.
-      if (Seen.size() >= MaxArrivals)
-        At.Known.clear();
-      auto [It, New] = Seen.try_emplace(At);
-      It->second.push_back(From);
-      if (!New)
-        continue;
-      for (const BasicBlock *S : successors(At.BB)) {
-        if (isNeverTaken(At, S))
-          continue;
-        if (S == L.getHeader())
-          Back.push_back(&It->first);
-        else
-          Work.push_back({At.next(S), &It->first});
-      }
-    }
-    // What only comes before a call, or leaves the loop, is no part of these.
-    SmallPtrSet<const Arrival *, 16> Round;
-    while (!Back.empty()) {
-      const Arrival *At = Back.pop_back_val();
-      if (!At || !Round.insert(At).second)
-        continue;
-      Blocks.insert(At->BB);
-      append_range(Back, Seen.find(*At)->second);
-    }
-  }
-
-  bool exist() const { return !Blocks.empty(); }
-  ArrayRef<const BasicBlock *> blocks() const { return Blocks.getArrayRef(); }
-
-  /// True if such a round only finds that there is nothing to call for, as a
-  /// loop over a directory passes over "." and "..".  Once that is known it
-  /// does nothing more.  Nor does it go through an array, unless it calls some
-  /// function: counting a round would cost more than a byte of that.
-  bool areShort() const {
-    SmallPtrSet<const BasicBlock *, 16> Undecided = beforeCalls();
-    if (Undecided.empty())
-      return false;
-    bool Counts = alwaysCallFunctions();
-    for (const BasicBlock *BB : Blocks) {
-      if (A.LI.getLoopFor(BB) != &L)
-        return false;
-      for (const Instruction &I : *BB)
-        if ((!Counts && goesThroughArray(I)) || isLongCall(I) ||
-            (!Undecided.contains(BB) && I.mayReadOrWriteMemory() &&
-             !isa<IntrinsicInst>(I)))
-          return false;
-    }
-    return true;
-  }
-
-private:
-  bool isOwnCall(const BasicBlock &BB) const {
-    return A.LI.getLoopFor(&BB) == &L && makesCall(BB);
-  }
-
-  /// True if each round calls some function, which makes no system call.
-  bool alwaysCallFunctions() const {
-    return any_of(Blocks, [&](const BasicBlock *BB) {
-      const BasicBlock *Latch = L.getLoopLatch();
-      return Latch && A.DT.dominates(BB, Latch) &&
-             any_of(*BB, [](const Instruction &I) {
-               return isa<CallBase>(I) && !isa<IntrinsicInst>(I);
-             });
-    });
-  }
-
-  /// Returns the blocks after which a call may come in the same round.
-  SmallPtrSet<const BasicBlock *, 16> beforeCalls() const {
-    SmallPtrSet<const BasicBlock *, 16> Ret;
-    SmallVector<const BasicBlock *, 16> Work;
-    for (const BasicBlock *BB : L.blocks())
-      if (isOwnCall(*BB))
-        Work.push_back(BB);
-    while (!Work.empty()) {
-      const BasicBlock *BB = Work.pop_back_val();
-      if (!L.contains(BB) || !Ret.insert(BB).second || BB == L.getHeader())
-        continue;
-      append_range(Work, predecessors(BB));
-    }
-    return Ret;
-  }
-
-  /// True for a call of a function that may do more than look at a few values.
-  static bool isLongCall(const Instruction &I) {
-    const auto *Call = dyn_cast<CallBase>(&I);
-    const Function *F = Call ? Call->getCalledFunction() : nullptr;
-    if (!F || F->isDeclaration())
-      return false;
-    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
-    FindFunctionBackedges(*F, Back);
-    return !Back.empty() || F->getInstructionCount() > MaxShort ||
-           SystemCalls().in(I) != Makes::Never;
-  }
-
-  bool goesThroughArray(const Instruction &I) const {
-    Value *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
-    const auto *Place =
-        Pointer ? dyn_cast<SCEVAddRecExpr>(A.SE.getSCEV(Pointer)) : nullptr;
-    return Place && Place->getLoop() == &L &&
-           isa<SCEVConstant>(Place->getStepRecurrence(A.SE));
-  }
-};
-} // namespace
-
-std::optional<SmallVector<const BasicBlock *, 8>>
-cosy::skippedPart(const Loop &L, LoopAnalyses &A) {
-  // There is no way round at all in a loop that is always left.
-  if (none_of(L.blocks(), [](BasicBlock *BB) { return mayMakeCall(*BB); }))
-    return std::nullopt;
-  WaysWithoutCall Ways(L, A);
-  if (!Ways.exist())
-    return SmallVector<const BasicBlock *, 8>();
-  if (!Ways.areShort())
-    return std::nullopt;
-  return SmallVector<const BasicBlock *, 8>(Ways.blocks());
+static bool mayCall(const Loop &L) {
+  return any_of(L.blocks(),
+                [](const BasicBlock *BB) { return mayMakeCall(*BB); });
 }
 
 namespace {
-/// Knows how many rounds a function's loops go.
+/// Knows how often a function's loops iterate, and its blocks run.
 class Rounds : public LoopAnalyses {
+  BranchProbabilityInfo BPI;
+  BlockFrequencyInfo BFI;
   DenseMap<const Loop *, int64_t> Known;
   DenseMap<const Loop *, bool> Counted;
 
 public:
-  using LoopAnalyses::LoopAnalyses;
+  explicit Rounds(Function &F)
+      : LoopAnalyses(F), BPI(F, LI, &TLI, &DT), BFI(F, BPI, LI) {}
 
   /// False for a function of which no copy counts what its loops lose.
   bool CountLosses = true;
 
-  /// True if a loop's rounds are counted as they go.
+  /// True if a loop's rounds can be counted as they go, at its head or at its
+  /// calls.  Code in no such loop belongs to the function's entry.
   bool areCounted(const Loop &L) {
     auto [It, New] = Counted.insert({&L, false});
     if (New)
-      It->second = skippedPart(L, *this).has_value();
+      It->second = skippedPart(L, *this) || countingCall(L, *this) ||
+                   isAddedUp(L, *this);
     return It->second;
   }
 
-  /// Returns how many rounds a loop without calls is taken for: the number that
-  /// is known, or the most for which the objects that it goes through have
-  /// room.  Too many would keep a region native; with too few it would lose for
-  /// as long as it runs.
+  /// Returns how often a block runs in a round of Around, or in a call of the
+  /// function, if each loop between goes one round.
+  double often(const BasicBlock &BB, const Loop *Around) {
+    double Runs = frequency(BB), Ret = 1;
+    for (const Loop *L = LI.getLoopFor(&BB); L != Around;
+         L = L->getParentLoop()) {
+      Ret *= part(Runs, rounds(*L));
+      Runs = entries(*L);
+    }
+    return Ret *
+           part(Runs, Around ? rounds(*Around)
+                             : frequency(DT.getRoot()->getParent()->front()));
+  }
+
+  /// Returns how many rounds a loop is taken for, if they are not counted: the
+  /// number that is known, or the most for which the objects that it goes
+  /// through have room.
   int64_t of(const Loop &L) {
     auto [It, New] = Known.insert({&L, MaxRounds});
     if (!New)
       return It->second;
-    int64_t Ret = MaxRounds;
+    // Where inner loops make the calls, rounds are not as many as bytes.
+    bool Calls = any_of(L, [](const Loop *Inner) { return mayCall(*Inner); });
+    int64_t Ret = Calls ? AssumedRounds : MaxRounds;
     if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
-      Ret = std::min<int64_t>(Exactly, Ret);
-    else if (unsigned Most = SE.getSmallConstantMaxTripCount(&L))
-      Ret = std::min<int64_t>(Most, Ret);
+      Ret = std::min<int64_t>(Exactly, MaxRounds);
+    else if (unsigned Bound = SE.getSmallConstantMaxTripCount(&L))
+      Ret = std::min<int64_t>(Bound, Ret);
     for (const BasicBlock *BB : L.blocks())
       if (const BasicBlock *Latch = L.getLoopLatch();
           Latch && DT.dominates(BB, Latch))
@@ -363,7 +134,37 @@ public:
     return Known[&L] = Ret;
   }
 
+  /// True if that number is known.
+  bool areKnown(const Loop &L) { return SE.getSmallConstantTripCount(&L) != 0; }
+
 private:
+  double frequency(const BasicBlock &BB) const {
+    return BFI.getBlockFreq(&BB).getFrequency();
+  }
+
+  /// Returns how often a loop goes all its way round.  When it ends is a guess
+  /// that no round depends on.
+  double rounds(const Loop &L) const {
+    const BasicBlock *Latch = L.getLoopLatch();
+    return frequency(Latch ? *Latch : *L.getHeader());
+  }
+
+  /// Returns which part of Whole is taken; all of it where nothing is known.
+  static double part(double Taken, double Whole) {
+    return Whole > 0 ? std::min(Taken / Whole, 1.0) : 1;
+  }
+
+  /// Returns how often a loop is entered.
+  double entries(const Loop &L) const {
+    double Ret = 0;
+    for (const BasicBlock *Pred : predecessors(L.getHeader()))
+      if (!L.contains(Pred))
+        Ret += (BFI.getBlockFreq(Pred) *
+                BPI.getEdgeProbability(Pred, L.getHeader()))
+                   .getFrequency();
+    return Ret;
+  }
+
   /// Returns for how many rounds there is room where each goes on to another
   /// place of an object of known size.
   int64_t within(const Instruction &I, const Loop &L) {
@@ -421,6 +222,66 @@ void cosy::markWidened(Module &M, const Compound &C) {
   }
 }
 
+/// Returns what a system call saves whose buffer, if any, is the shared one.
+static Gain ofOneCall(uint64_t Number) {
+  bool Fast = hasFastVersion(Number), Path = takesPath(Number);
+  double Saved = !Fast  ? COSY_GAIN_CALL
+                 : Path ? COSY_GAIN_PATH
+                        : COSY_GAIN_FAST;
+  return {Saved,
+          double(Path   ? COSY_PLAIN_PATH
+                 : Fast ? COSY_PLAIN_FAST
+                        : COSY_PLAIN_CALL),
+          Saved, 1};
+}
+
+/// What a composite makes a call for, as often as it finds one: its result says
+/// how often.
+struct CompositeUnit {
+  uint32_t Call = 0;
+  bool IsFound = false;
+  unsigned Result = 1; ///< Of the composite, for each.
+};
+
+static CompositeUnit unitOf(uint32_t Number) {
+  // An entry has a struct cosy_dirent and its name.
+  if (Number == operationNumber("scan_dir") ||
+      Number == operationNumber("scan_tree"))
+    return {SYS_newfstatat, true, sizeof(cosy_dirent) + 24};
+  if (Number == operationNumber("epoll_read"))
+    return {SYS_read, true, 1};
+  return {};
+}
+
+/// Returns what a composite saves beside what it does for each unit: its other
+/// calls, each once, or one of them where it makes either.
+static Gain ofComposite(uint32_t Number) {
+  SmallVector<uint32_t, 4> Calls;
+  switch (Number) {
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)           \
+  case COSY_OP_BASE + number:                                                  \
+    Calls = {SYS_##a, SYS_##b, SYS_##c, SYS_##d};                              \
+    break;
+#include "ops.def"
+  }
+  for (StringRef Name : {"lend", "loan", "transfer", "pass"})
+    if (Number == operationNumber(Name))
+      Calls.truncate(1);
+  Gain Ret;
+  SmallSet<uint32_t, 4> Seen;
+  for (uint32_t Call : Calls) {
+    if (!Seen.insert(Call).second ||
+        (unitOf(Number).IsFound && unitOf(Number).Call == Call))
+      continue;
+    Gain G = ofOneCall(Call);
+    // Nothing is known of where its bytes come from.
+    if (Call == SYS_write || Call == SYS_pwrite64)
+      G.Saved = G.Calls = COSY_GAIN_WRITE_ELSEWHERE;
+    Ret = Ret + G;
+  }
+  return Ret;
+}
+
 namespace {
 /// Adds up what code saves in the kernel.
 class Estimate {
@@ -446,11 +307,9 @@ public:
     bool Copied = is_contained(In.Copied, &F);
     Loops.CountLosses = Copied;
     Gain Ret = ofEntry(F, Loops);
-    if (Copied)
-      return Known[&F] = Ret;
     for (const Loop *L : Loops.LI.getLoopsInPreorder())
-      if (Loops.areCounted(*L))
-        Ret = Ret + ofRound(*L, Loops) * AssumedRounds;
+      if (Loops.areCounted(*L) && !(Copied && skippedPart(*L, Loops)))
+        Ret = Ret + ofAssumed(*L, Loops);
     return Known[&F] = Ret;
   }
 
@@ -460,6 +319,12 @@ public:
     for (const BasicBlock &BB : F)
       Ret = Ret + ofBlock(BB, nullptr, Loops);
     return Ret;
+  }
+
+  /// Sums up the rounds of a loop that could be counted, but are not.
+  Gain ofAssumed(const Loop &L, Rounds &Loops) {
+    return ofRound(L, Loops) *
+           (Loops.often(*L.getHeader(), nullptr) * AssumedRounds);
   }
 
   /// Sums up a round that only goes through these blocks.
@@ -475,12 +340,12 @@ public:
   int64_t lostIn(const Loop &L, const LoopInfo &LI) {
     if (isWidened(L))
       return 0;
-    int64_t Ret = COSY_LOSS_ROUND;
+    double Ret = COSY_LOSS_ROUND;
     for (const BasicBlock *BB : L.blocks())
       if (LI.getLoopFor(BB) == &L)
         for (const Instruction &I : *BB)
           Ret -= ofInstruction(I).Saved;
-    return Ret;
+    return std::lround(Ret);
   }
 
   /// Returns what a call saves that is no call of a function with a body.
@@ -490,40 +355,66 @@ public:
 
   /// Sums up one round, without inner loops whose rounds are counted.
   Gain ofRound(const Loop &L, Rounds &Loops) {
-    Gain Ret{-COSY_LOSS_ROUND, 0};
+    Gain Ret;
+    Ret.Saved = Ret.Best = -COSY_LOSS_ROUND;
     for (const BasicBlock *BB : L.blocks())
       Ret = Ret + ofBlock(*BB, &L, Loops);
-    return Ret;
+    return bounded(Ret);
+  }
+
+  /// Returns what a round of a loop loses outside of inner loops, its calls
+  /// apart.
+  int64_t lostAround(const Loop &L, Rounds &Loops) {
+    double Lost = COSY_LOSS_ROUND;
+    for (const BasicBlock *BB : L.blocks())
+      if (Loops.LI.getLoopFor(BB) == &L)
+        for (const Instruction &I : *BB)
+          if (double Saved = ofInstruction(I).Saved; Saved < 0)
+            Lost -= Saved * Loops.often(*BB, &L);
+    return std::lround(Lost);
   }
 
 private:
   /// Sums up a block, for each round of the loop or each entry of the function.
   /// The losses of an inner loop count for every assumed round, its calls once.
   Gain ofBlock(const BasicBlock &BB, const Loop *Around, Rounds &Loops) {
-    int64_t Times = 1;
+    int64_t Times = 1, Sure = 1;
     for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
          L = L->getParentLoop()) {
       if (Loops.areCounted(*L) || (Loops.CountLosses && countsLosses(*L)))
         return {};
-      Times = std::min(Times * Loops.of(*L), MaxRounds * MaxRounds);
+      Times = std::min(Times * Loops.of(*L), MaxRounds);
+      // Where calls are seldom, the rounds between them are many.
+      if (Loops.areKnown(*L) || mayCall(*L))
+        Sure = std::min(Sure * Loops.of(*L), MaxRounds);
     }
-    Gain Ret;
+    double Runs = Loops.often(BB, Around);
+    const Loop *Own = Loops.LI.getLoopFor(&BB);
+    Gain Each, Calls;
     for (const Instruction &I : BB) {
       Gain G = ofInstruction(I);
-      Ret = Ret + (G.Saved > 0 ? G : G * Times);
+      G.Best = std::max(G.Best, G.Saved);
+      (G.Saved > 0 ? Calls : Each) = (G.Saved > 0 ? Calls : Each) + G;
     }
-    const Loop *Own = Loops.LI.getLoopFor(&BB);
     // Words need a few instructions more before the first and after the last.
-    if (Own && isWidened(*Own))
-      return {Own->getHeader() == &BB
-                  ? -COSY_LOSS_SHORT *
-                        std::max<int64_t>(Times / Loops.of(*Own), 1)
-                  : 0,
-              Ret.Plain};
+    if (Own && isWidened(*Own)) {
+      Gain Ret{0, (Calls.Plain + Each.Plain) * Runs * Times};
+      if (Own->getHeader() == &BB)
+        Ret.Saved = -COSY_LOSS_SHORT * Runs *
+                    std::max<int64_t>(Times / Loops.of(*Own), 1);
+      return Ret;
+    }
     if (Own != Around && Own->getHeader() == &BB)
-      Ret.Saved -= COSY_LOSS_ROUND * Times;
+      Each.Saved -= COSY_LOSS_ROUND;
+    Gain Ret = (Calls + Each * Times) * Runs;
+    Ret.Best = Calls.Best + Each.Saved * Runs * Times;
+    if (Each.Saved < 0)
+      Ret.Guessed -= Each.Saved * Runs * (Times - Sure);
     return Ret;
   }
+
+  static Gain lost(double Instructions) { return {-Instructions, 0}; }
+  static Gain plain(double Instructions) { return {0, Instructions}; }
 
   Gain ofInstruction(const Instruction &I) {
     // A copy of a few constant bytes is a few loads and stores.
@@ -531,25 +422,33 @@ private:
       const auto *Size = dyn_cast<ConstantInt>(Mem->getLength());
       int64_t Words =
           Size ? Size->getValue().getLimitedValue(MaxRounds) / 8 : MaxRounds;
-      return {-std::min<int64_t>(COSY_LOSS_SHORT,
-                                 2 * COSY_LOSS_SHARED * (Words + 1)),
-              0};
+      return lost(std::min<int64_t>(COSY_LOSS_SHORT,
+                                    2 * COSY_LOSS_SHARED * (Words + 1)));
     }
     if (const auto *Call = dyn_cast<CallBase>(&I))
       return isa<IntrinsicInst>(I) ? Gain{} : ofCall(*Call);
     const Value *Pointer = getLoadStorePointerOperand(&I);
     if (!Pointer)
-      return {0, 1};
+      return plain(1);
     // All but globals may be in the shared buffer, or in a register.
     bool Elsewhere = isa<GlobalVariable>(getUnderlyingObject(Pointer));
-    return {Elsewhere ? -COSY_LOSS_ELSEWHERE : -COSY_LOSS_SHARED, 1};
+    return lost(Elsewhere ? COSY_LOSS_ELSEWHERE : COSY_LOSS_SHARED) + plain(1);
   }
 
-  static int64_t lossOfOperation(StringRef Name) {
-    if (is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
-                     Name))
-      return COSY_LOSS_SEARCH;
-    return isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING;
+  static Gain ofOperation(const CallBase &Call, StringRef Name) {
+    if (!is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
+                      Name))
+      return lost(isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING);
+    Gain Ret = lost(COSY_LOSS_SEARCH);
+    const auto *Size = Name == "memchr" || Name == "memrchr"
+                           ? dyn_cast<ConstantInt>(Call.getArgOperand(2))
+                           : nullptr;
+    if (Size)
+      return lost(std::min<int64_t>(
+          COSY_LOSS_SEARCH,
+          COSY_LOSS_STRING + Size->getValue().getLimitedValue(MaxRounds) / 2));
+    Ret.Guessed = COSY_LOSS_SEARCH - COSY_LOSS_STRING;
+    return Ret;
   }
 
   Gain ofCall(const CallBase &Call) {
@@ -560,27 +459,66 @@ private:
       return ofFunction(*F);
     if (F->getName() == "syscall" && Call.arg_size())
       if (const auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0)))
-        return ofSystemCall(Number->getZExtValue());
+        return ofSystemCall(Number->getZExtValue(), Call, 1);
     const Wrapper *W = findWrapper(F->getName());
     if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
-      return {-COSY_LOSS_STRING, 0};
+      return lost(COSY_LOSS_STRING);
     if (!W)
-      return {0, isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL};
+      return plain(isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL);
     if (!W->MakesCalls)
-      return {-lossOfOperation(F->getName()), 0};
-    return ofSystemCall(W->Number);
+      return ofOperation(Call, F->getName());
+    if (W->Number < COSY_OP_BASE)
+      return ofSystemCall(W->Number, Call, 0);
+    CompositeUnit Unit = unitOf(W->Number);
+    return ofComposite(W->Number) +
+           (Unit.IsFound ? ofOneCall(Unit.Call) * AssumedFound : Gain());
   }
 
-  static Gain ofSystemCall(uint64_t Number) {
-    bool Fast = hasFastVersion(Number), Path = takesPath(Number);
-    int64_t Saved = !Fast  ? COSY_GAIN_CALL
-                    : Path ? COSY_GAIN_PATH
-                           : COSY_GAIN_FAST;
-    return {Saved,
-            Path   ? COSY_PLAIN_PATH
-            : Fast ? COSY_PLAIN_FAST
-                   : COSY_PLAIN_CALL,
-            Saved, 1};
+  /// First: where the call's own arguments begin.
+  static Gain ofSystemCall(uint64_t Number, const CallBase &Call,
+                           unsigned First) {
+    Gain Ret = ofOneCall(Number);
+    if ((Number == SYS_write || Number == SYS_pwrite64) &&
+        Call.arg_size() > First + 1 &&
+        !isInBuffer(Call.getArgOperand(First + 1)))
+      Ret.Saved = Ret.Calls = COSY_GAIN_WRITE_ELSEWHERE;
+    return Ret;
+  }
+
+  /// True if memory may be in the shared buffer: a local of the region or its
+  /// host, which moves there, or, in a file that allocates there, any memory
+  /// whose origin is not known.
+  static bool isInBuffer(const Value *Pointer) {
+    SmallVector<const Value *, 4> Objects;
+    getUnderlyingObjects(Pointer, Objects);
+    return all_of(Objects, [](const Value *V) {
+      if (const auto *A = dyn_cast<Argument>(V))
+        if (const CallBase *Call = onlyCall(*A->getParent()))
+          if (isa<AllocaInst>(
+                  getUnderlyingObject(Call->getArgOperand(A->getArgNo()))))
+            return true;
+      if (isa<AllocaInst>(V))
+        return true;
+      return !isa<Constant>(V) && allocatesInBuffer(*moduleOf(*V));
+    });
+  }
+
+  static const CallBase *onlyCall(const Function &F) {
+    const auto *Call =
+        F.hasOneUse() ? dyn_cast<CallBase>(F.user_back()) : nullptr;
+    return Call && Call->getCalledFunction() == &F ? Call : nullptr;
+  }
+
+  static const Module *moduleOf(const Value &V) {
+    if (const auto *A = dyn_cast<Argument>(&V))
+      return A->getParent()->getParent();
+    return cast<Instruction>(V).getModule();
+  }
+
+  static bool allocatesInBuffer(const Module &M) {
+    return any_of(ArrayRef<StringRef>{"cosy_malloc", "cosy_calloc",
+                                      "cosy_realloc", "cosy_move_alloc"},
+                  [&](StringRef Name) { return M.getFunction(Name); });
   }
 };
 } // namespace
@@ -589,37 +527,56 @@ private:
 /// run outside before the region is loaded; here that becomes how much would
 /// have been saved, by the part of the code's cost that the kernel saves.
 static unsigned shareOf(Gain All) {
-  int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
-  return std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);
+  double Share = All.Plain > 0 ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
+  return std::clamp<double>(Share, 1, COSY_TIER_SHARE);
 }
 
 /// Returns what is lost around each call.  More than a call can save is what
 /// loops may lose that are supposed to go round for very long.
 static unsigned lostPerCall(Gain All) {
-  if (!All.Number)
+  if (All.Number <= 0)
     return 0;
-  return std::clamp<int64_t>((All.Calls - All.Saved) / All.Number, 0,
-                             COSY_GAIN_PATH);
+  return std::clamp<double>((All.Calls - All.Saved) / All.Number, 0,
+                            COSY_GAIN_PATH);
 }
 
-void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
+/// True if a way into the kernel in L is at a call, not at L's head.
+static bool isAtCall(const BasicBlock *WayIn, const Loop &L) {
+  return WayIn != L.getHeader();
+}
+
+void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
                         const Recursion &In, RegionCost &Ret) {
   Estimate E(In);
   Rounds Loops(const_cast<Function &>(Body));
-  Gain Entry = E.ofEntry(Body, Loops);
-  Ret.All = Entry;
-  Ret.Entry = Entry.Saved - COSY_COST_RUN;
-  Ret.Loses = Ret.Entry <= 0;
-  for (const BasicBlock *Head : Heads) {
-    const Loop &L = *Loops.LI.getLoopFor(Head);
+  Gain Entry = E.ofEntry(Body, Loops), All;
+  SmallPtrSet<const Loop *, 8> Counted;
+  bool AnySaves = false;
+  for (const BasicBlock *WayIn : WaysIn) {
+    const Loop &L = *Loops.LI.getLoopFor(WayIn);
+    Counted.insert(&L);
     Gain Round = E.ofRound(L, Loops);
-    Ret.Rounds.push_back(Round.Saved);
-    auto Skipped = skippedPart(L, Loops);
-    Ret.Skips.push_back(
-        std::min<int64_t>(E.ofSkip(*Skipped, L, Loops).Saved, 0));
-    Ret.Loses &= Round.Saved <= 0;
-    Ret.All = Ret.All + Round * AssumedRounds;
+    Ret.Rounds.push_back(std::lround(Round.Saved));
+    int64_t Skip = 0;
+    if (!isAtCall(WayIn, L))
+      Skip = std::lround(E.ofSkip(*skippedPart(L, Loops), L, Loops).Saved);
+    Ret.Skips.push_back(std::min<int64_t>(Skip, 0));
+    AnySaves |= Round.Saved > 0 || Round.Best > 0;
+    All = All + Round * AssumedRounds;
   }
+  for (const Loop *L : Loops.LI.getLoopsInPreorder())
+    if (isAddedUp(*L, Loops))
+      All = All + E.ofAssumed(*L, Loops);
+    else if (!Counted.contains(L) && Loops.areCounted(*L))
+      Entry = Entry + E.ofAssumed(*L, Loops);
+  // Nor does what an entry loses by guess outweigh the loops that call.
+  double Least = -std::max(All.Saved, 0.0) / 2;
+  if (AnySaves && Entry.Saved < Least)
+    Entry.Saved = std::min(Entry.Saved + Entry.Guessed, Least);
+  Ret.All = Entry + All;
+  Ret.Entry = std::lround(Entry.Saved) - COSY_COST_RUN;
+  // A path that is seldom taken is counted where it is: it may be taken often.
+  Ret.Loses = !AnySaves && std::max(Entry.Saved, Entry.Best) <= COSY_COST_RUN;
   Ret.Share = shareOf(Ret.All);
   Ret.Lost = lostPerCall(Ret.All);
 }
@@ -645,29 +602,61 @@ static bool isInEachCall(const CallBase &Call, const Function &F,
   });
 }
 
+/// Has what a composite saves for each unit be counted once its result says how
+/// many it found.  Returns what it is assumed to save for them.
+static int64_t countFound(CallBase &Call, SmallVectorImpl<SeldomCall> &Ret) {
+  const Wrapper *W = findWrapper(Call.getCalledFunction()->getName());
+  CompositeUnit Unit = W ? unitOf(W->Number) : CompositeUnit();
+  if (!Unit.IsFound || isa<InvokeInst>(Call))
+    return 0;
+  double Each = ofOneCall(Unit.Call).Saved;
+  Ret.push_back({Call.getNextNode(), 0, nullptr, &Call,
+                 unsigned(std::lround(Each / Unit.Result))});
+  return std::lround(Each * AssumedFound);
+}
+
 SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
-                                                 ArrayRef<BasicBlock *> Heads,
+                                                 ArrayRef<BasicBlock *> WaysIn,
                                                  RegionCost &Cost) {
   SmallVector<SeldomCall, 4> Ret;
-  LoopAnalyses A(Body);
+  Rounds A(Body);
   Recursion None;
   Estimate E(None);
   Cost.SureEntry = Cost.Entry;
   Cost.SureRounds = Cost.Rounds;
+  DenseMap<const Loop *, size_t> Ways;
+  for (size_t I = 0; I < WaysIn.size(); ++I)
+    Ways[A.LI.getLoopFor(WaysIn[I])] = I;
   for (BasicBlock &BB : Body) {
     const Loop *L = A.LI.getLoopFor(&BB);
-    auto Head = L ? find(Heads, L->getHeader()) : Heads.end();
-    if (L && Head == Heads.end())
+    if (L && !Ways.contains(L))
       continue;
+    size_t Way = L ? Ways[L] : 0;
+    bool AtCall = L && isAtCall(WaysIn[Way], *L);
     for (Instruction &I : BB) {
       auto *Call = dyn_cast<CallBase>(&I);
       const Function *F = Call ? Call->getCalledFunction() : nullptr;
       int64_t Saves = F && F->isDeclaration() ? E.ofCallAlone(*Call) : 0;
-      if (Saves <= 0 ||
+      if (Saves <= 0)
+        continue;
+      if (int64_t Assumed = countFound(*Call, Ret)) {
+        Saves -= Assumed;
+        if (!AtCall)
+          (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
+              std::lround(Assumed * A.often(BB, L));
+      }
+      // This is where a round is counted.
+      if (AtCall && &BB == WaysIn[Way] && Call == firstCall(BB)) {
+        Cost.SureRounds[Way] = Saves;
+        continue;
+      }
+      if (!AtCall &&
           (L ? isInEachRound(*Call, *L, A) : isInEachCall(*Call, Body, A)))
         continue;
-      (L ? Cost.SureRounds[Head - Heads.begin()] : Cost.SureEntry) -= Saves;
-      Ret.push_back({Call, Saves});
+      if (!AtCall)
+        (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
+            std::lround(Saves * A.often(BB, L));
+      Ret.push_back({Call, Saves, nullptr, nullptr, 0});
     }
   }
   return Ret;
@@ -676,6 +665,12 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
 int64_t cosy::lossPerRound(const Loop &L, const LoopInfo &LI) {
   Recursion None;
   return Estimate(None).lostIn(L, LI);
+}
+
+int64_t cosy::lossAroundCalls(Function &F, const BasicBlock &WayIn) {
+  Recursion None;
+  Rounds Loops(F);
+  return Estimate(None).lostAround(*Loops.LI.getLoopFor(&WayIn), Loops);
 }
 
 void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {

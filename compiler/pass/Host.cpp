@@ -126,8 +126,8 @@ static std::array<uint64_t, 2> keyOf(ArrayRef<uint8_t> Container) {
 
 /// Returns what each call saves on average, without what loops lose.
 static uint32_t gainPerCall(Gain All) {
-  int64_t Saved = All.Number ? All.Calls / int64_t(All.Number) : All.Saved;
-  return std::clamp<int64_t>(Saved, 1, INT32_MAX / 2);
+  double Saved = All.Number > 0 ? All.Calls / All.Number : All.Saved;
+  return std::clamp<double>(Saved, 1, INT32_MAX / 2);
 }
 
 /// Makes struct cosy_region and what it points to.
@@ -205,18 +205,39 @@ static Value *leftOf(IRBuilder<> &B, GlobalVariable *Region) {
                            LeftField);
 }
 
+namespace {
+/// What an arrival saves.
+struct Saving {
+  int64_t Saves;
+  int64_t Skips = 0;          ///< Instead of Saves where Made is false.
+  Value *Made = nullptr;      ///< See Extracted::Made.
+  AllocaInst *Lost = nullptr; ///< See Extracted::Lost.
+  Value *Result = nullptr;    ///< See SeldomCall.
+  unsigned PerResult = 0;
+};
+} // namespace
+
 /// Takes what this arrival saves off `left`, or adds what it loses.
-static void takeOff(IRBuilder<> &B, Value *Left, Value *Place, int64_t Saves,
-                    int64_t Skips, Value *Made) {
+static void takeOff(IRBuilder<> &B, Value *Left, Value *Place,
+                    const Saving &S) {
   auto Number = [&](int64_t N) {
     return B.CreateSExt(clamped(B.getInt32Ty(), N), B.getInt64Ty());
   };
-  Value *Saved = Number(Saves);
-  if (Made)
-    Saved = B.CreateSelect(Made, Saved, Number(Skips));
+  Value *Saved = Number(S.Saves);
+  if (S.Made)
+    Saved = B.CreateSelect(S.Made, Saved, Number(S.Skips));
+  if (S.Result) {
+    Value *Found = B.CreateSExtOrTrunc(S.Result, B.getInt64Ty());
+    Found = B.CreateBinaryIntrinsic(Intrinsic::smax, Found, B.getInt64(0));
+    Saved = B.CreateAdd(Saved, B.CreateMul(Found, B.getInt64(S.PerResult)));
+  }
+  if (S.Lost) {
+    Saved = B.CreateSub(Saved, B.CreateLoad(B.getInt64Ty(), S.Lost));
+    B.CreateStore(B.getInt64(0), S.Lost);
+  }
   Value *Now = B.CreateSub(Left, Saved);
   // Do not let losses lift it above MaxLeft, where nobody would ask again.
-  if (Saves < 0 || (Made && Skips < 0))
+  if (S.Lost || S.Saves < 0 || (S.Made && S.Skips < 0))
     Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now, B.getInt64(MaxLeft));
   B.CreateAlignedStore(Now, Place, Align(8))
       ->setAtomic(AtomicOrdering::Monotonic);
@@ -259,7 +280,7 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
                  MDBuilder(Ctx).createLikelyBranchWeights());
 
   B.SetInsertPoint(Count);
-  takeOff(B, Left, Place, C.Saves, C.Skips, R.Made);
+  takeOff(B, Left, Place, {C.Saves, C.Skips, R.Made, R.Lost});
   B.CreateBr(Native);
 
   B.SetInsertPoint(Settled);
@@ -288,7 +309,7 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
                         DebugLoc Where) {
   countAt(H.Head->getFirstNonPHIIt(), Region, Where,
           [&](IRBuilder<> &B, Value *Left, Value *Place) {
-            takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
+            takeOff(B, Left, Place, {H.Saves, H.Skips, H.Made});
           });
 }
 
@@ -297,7 +318,8 @@ static void countCall(const SeldomCall &S, GlobalVariable *Region,
                       DebugLoc Where) {
   countAt(S.Call->getIterator(), Region, Where,
           [&](IRBuilder<> &B, Value *Left, Value *Place) {
-            takeOff(B, Left, Place, S.Saves, 0, nullptr);
+            takeOff(B, Left, Place,
+                    {S.Saves, 0, nullptr, S.Lost, S.Result, S.PerResult});
           });
 }
 

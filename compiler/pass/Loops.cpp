@@ -4,8 +4,8 @@
 // A region that is entered once and goes round for long would never get into
 // the kernel if the twin could go there only at the entry.  So a loop that
 // makes a call in every round, or at least in every round that does some work
-// (skippedPart in Cost.cpp), gets a function of its own: all of the region from
-// the loop's head on, compiled as one more compound.
+// (skippedPart in Skips.cpp), gets a function of its own: all of the region
+// from the loop's head on, compiled as one more compound.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
 //	        if earned:                            goto head
@@ -257,17 +257,37 @@ SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
   return Heads;
 }
 
-SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
+/// Finds the loops of F whose rounds can be counted, and where: each has a
+/// head, or a call.
+static SmallVector<std::pair<BasicBlock *, CallBase *>, 4>
+countingPlaces(Function &F) {
+  LoopAnalyses Analyses(F);
+  SmallVector<std::pair<BasicBlock *, CallBase *>, 4> Ret;
+  for (const Loop *L : Analyses.LI.getLoopsInPreorder())
+    if (L->getHeader()->isEHPad())
+      continue;
+    else if (skippedPart(*L, Analyses))
+      Ret.push_back({L->getHeader(), nullptr});
+    else if (CallBase *Call = countingCall(*L, Analyses))
+      Ret.push_back({nullptr, Call});
+  return Ret;
+}
+
+SmallVector<BasicBlock *, 4> cosy::waysIn(Extracted &R) {
   // AddressSanitizer marks which locals are in scope where the twin enters and
   // leaves their scopes; a compound that goes on in the middle would not.
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
     return {};
-  SmallVector<BasicBlock *, 4> Heads;
-  for (BasicBlock *Head : countedHeads(*R.Body))
-    if (Heads.size() < MaxHeads &&
-        LoopEntry(*R.Body, Head, R.NumInputs).canEnter())
-      Heads.push_back(Head);
-  return Heads;
+  SmallVector<BasicBlock *, 4> Ret;
+  for (auto [Place, Call] : countingPlaces(*R.Body)) {
+    if (Ret.size() == MaxHeads)
+      break;
+    if (Call)
+      Place = SplitBlock(Call->getParent(), Call->getIterator());
+    if (LoopEntry(*R.Body, Place, R.NumInputs).canEnter())
+      Ret.push_back(Place);
+  }
+  return Ret;
 }
 
 /// Instructions that a region's body may have after inlining.
@@ -362,8 +382,11 @@ Function *cosy::cloneTwin(Function &F, ValueToValueMapTy &Map) {
 
 void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
   R.Twin = cloneTwin(*R.Body, Map);
-  for (SeldomCall &S : R.Seldom)
-    S.Call = cast<CallBase>(Map[S.Call]);
+  for (SeldomCall &S : R.Seldom) {
+    S.Call = cast<Instruction>(Map[S.Call]);
+    if (S.Result)
+      S.Result = Map[S.Result];
+  }
 }
 
 Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
@@ -371,7 +394,7 @@ Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   const LoopInfo &LI = Analyses.LI;
   const Loop *L = LI.getLoopFor(Head);
   auto Skipped = skippedPart(*L, Analyses);
-  if (Skipped && Skipped->empty())
+  if (!Skipped || Skipped->empty())
     return nullptr;
   Type *Bool = Type::getInt1Ty(Twin.getContext());
   Constant *No = ConstantInt::getFalse(Bool);
@@ -390,6 +413,63 @@ Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   return Made;
 }
 
+static bool isHead(Function &F, const BasicBlock *BB) {
+  DominatorTree DT(F);
+  return LoopInfo(DT).isLoopHeader(BB);
+}
+
+/// Makes a local of the twin that adds up what the rounds of a loop would lose,
+/// and has its exits count that.
+static AllocaInst *addUpRounds(Extracted &R, const Loop &L) {
+  IRBuilder<> B(&R.Twin->front(), R.Twin->front().begin());
+  AllocaInst *Lost = B.CreateAlloca(B.getInt64Ty(), nullptr, "cosy.lost");
+  for (BasicBlock *Pred : predecessors(L.getHeader()))
+    if (!L.contains(Pred)) {
+      B.SetInsertPoint(Pred->getTerminator());
+      B.CreateStore(B.getInt64(0), Lost);
+    }
+  int64_t Loss = lossAroundCalls(*R.Twin, *L.getHeader());
+  B.SetInsertPoint(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+  B.CreateStore(
+      B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Lost), B.getInt64(Loss)), Lost);
+  SmallVector<BasicBlock *, 4> Exits;
+  if (L.hasDedicatedExits())
+    L.getUniqueExitBlocks(Exits);
+  for (BasicBlock *Exit : Exits)
+    if (!Exit->isEHPad())
+      R.Seldom.push_back({&*Exit->getFirstInsertionPt(), 0, Lost, nullptr, 0});
+  return Lost;
+}
+
+/// Does so for a loop with a way in at a call.  Its other calls in R.Seldom
+/// count what was lost before them.
+static AllocaInst *keepLost(Extracted &R, BasicBlock *WayIn) {
+  DominatorTree DT(*R.Twin);
+  LoopInfo LI(DT);
+  const Loop &L = *LI.getLoopFor(WayIn);
+  size_t Calls = R.Seldom.size();
+  AllocaInst *Lost = addUpRounds(R, L);
+  for (SeldomCall &S : MutableArrayRef(R.Seldom).take_front(Calls))
+    if (!S.Lost && LI.getLoopFor(S.Call->getParent()) == &L)
+      S.Lost = Lost;
+  return Lost;
+}
+
+/// Does so for loops whose calls are in inner ones, which count at their entry.
+static void addUpOuterLoops(Extracted &R) {
+  LoopAnalyses A(*R.Twin);
+  SmallVector<const Loop *, 4> Work;
+  for (const Loop *L : A.LI.getLoopsInPreorder())
+    if (isAddedUp(*L, A))
+      Work.push_back(L);
+  for (const Loop *L : Work) {
+    AllocaInst *Lost = addUpRounds(R, *L);
+    for (const Loop *Inner : *L)
+      if (BasicBlock *Before = Inner->getLoopPreheader())
+        R.Seldom.push_back({Before->getTerminator(), 0, Lost, nullptr, 0});
+  }
+}
+
 std::vector<Extracted> cosy::enterLoops(Extracted &R,
                                         ArrayRef<BasicBlock *> Heads) {
   std::vector<Extracted> Ret;
@@ -397,6 +477,7 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
     return Ret;
   ValueToValueMapTy Map;
   cloneRegionTwin(R, Map);
+  addUpOuterLoops(R);
   auto Outer = std::make_shared<Extracted>(R);
   LLVMContext &Ctx = R.Body->getContext();
   SmallVector<MovedLocal, 4> Locals = movedLocals(R);
@@ -415,7 +496,10 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
 
     // head: phis; br (to be decided by emitHostCode) leave, round
     auto *TwinHead = cast<BasicBlock>(Map[Head]);
-    E.Made = keepMade(*R.Twin, TwinHead);
+    if (isHead(*R.Twin, TwinHead))
+      E.Made = keepMade(*R.Twin, TwinHead);
+    else
+      E.Lost = keepLost(R, TwinHead);
     E.Round = SplitBlock(TwinHead, TwinHead->getFirstNonPHIIt());
     BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", R.Twin, E.Round);
     TwinHead->getTerminator()->eraseFromParent();

@@ -25,6 +25,7 @@
 #include "Samples.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 #include <costs.h>
@@ -36,9 +37,23 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumLoops, "Number of loops whose losses are counted");
 
+/// Joins a loop's ways back to its head, as `continue` makes them: LLVM would
+/// make of them one loop in another.
+static void joinBackedges(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  SmallVector<BasicBlock *, 4> Latches;
+  L.getLoopLatches(Latches);
+  if (Latches.size() > 1 && !L.getHeader()->isEHPad() &&
+      none_of(Latches, [](const BasicBlock *BB) {
+        return isa<IndirectBrInst, CallBrInst>(BB->getTerminator());
+      }))
+    SplitBlockPredecessors(L.getHeader(), Latches, ".cosy.back", &DT, &LI);
+}
+
 void cosy::simplifyLoops(Function &F) {
   DominatorTree DT(F);
   LoopInfo LI(DT);
+  for (Loop *L : LI.getLoopsInPreorder())
+    joinBackedges(*L, DT, LI);
   for (Loop *L : LI)
     simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr,
                  /*PreserveLCSSA=*/false);

@@ -125,13 +125,13 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
   markWidened(*R.Body->getParent(), Entry);
-  auto Heads = loopHeads(R);
+  auto Ways = waysIn(R);
   Recursion In = findRecursion(R, Hosts);
-  estimateGain(*R.Body, Heads, In, Entry.Cost);
-  R.Seldom = findSeldomCalls(*R.Body, Heads, Entry.Cost);
+  estimateGain(*R.Body, Ways, In, Entry.Cost);
+  R.Seldom = findSeldomCalls(*R.Body, Ways, Entry.Cost);
   Entry.Saves = Entry.Cost.SureEntry;
   Entry.BeginsAgain = R.BeginsAgain;
-  std::vector<Extracted> Loops = enterLoops(R, Heads);
+  std::vector<Extracted> Loops = enterLoops(R, Ways);
   for (size_t I = 0; I < Loops.size(); ++I) {
     auto C = std::make_unique<Compound>();
     Reasons Why;

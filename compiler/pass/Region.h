@@ -36,6 +36,7 @@
 //     Validate.cpp     would the kernel take them?          (validateCode)
 //   Loops.cpp      the region from a loop on -> one more    (enterLoops)
 //   Recursion.cpp  a function that recurses -> one more     (enterRecursion)
+//   Skips.cpp      rounds of loops that make no call        (skippedPart)
 //   Cost.cpp       what it would save                       (estimateGain)
 //   Losses.cpp     what loops without calls would lose      (countLosses)
 //   Samples.cpp    copies of these that count               (sampleLoops)
@@ -108,8 +109,14 @@ struct CountedHead {
 /// A system call that not every entry of a region makes, or not every round of
 /// a counted loop: what it saves is counted where it is made.
 struct SeldomCall {
-  llvm::CallBase *Call;
+  /// Or what follows a composite, or an exit of a loop that is counted at
+  /// calls.
+  llvm::Instruction *Call;
   int64_t Saves;
+  llvm::AllocaInst *Lost = nullptr; ///< See Extracted::Lost.
+  /// After a composite: its result, each of which saves PerResult more.
+  llvm::Value *Result = nullptr;
+  unsigned PerResult = 0;
 };
 
 /// A region that has become a function, called in its old place.
@@ -137,6 +144,10 @@ struct Extracted {
   /// round does.
   llvm::Value *Made = nullptr;
 
+  /// At a call in a loop: what the rounds since the last call would have lost
+  /// in the kernel; null at a loop's head.
+  llvm::AllocaInst *Lost = nullptr;
+
   /// At the entry of a function that recurses, of which Host is a copy: what a
   /// call of it saves, the rounds of counted loops apart.
   std::optional<int64_t> Arrival;
@@ -155,12 +166,14 @@ struct Recursion {
   llvm::SmallVector<llvm::Function *, 8> Copied;
 };
 
-/// A number of instructions that running in the kernel saves.
+/// A number of instructions that running in the kernel saves, on average.
 struct Gain {
-  int64_t Saved = 0;  ///< Negative: lost.
-  int64_t Plain = 0;  ///< At least so many run natively for the same.
-  int64_t Calls = 0;  ///< Of Saved, what system calls save; nothing is lost.
-  int64_t Number = 0; ///< Of such calls.
+  double Saved = 0;   ///< Negative: lost.
+  double Plain = 0;   ///< At least so many run natively for the same.
+  double Calls = 0;   ///< Of Saved, what system calls save; nothing is lost.
+  double Number = 0;  ///< Of such calls.
+  double Guessed = 0; ///< Of what is lost: in rounds whose number is assumed.
+  double Best = 0;    ///< Saved where each conditional path is taken.
 };
 
 /// The expected gain of a region, in instructions.  Counted loops are those
@@ -393,13 +406,14 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
 /// of their own.
 void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts,
                  llvm::FunctionAnalysisManager &FAM);
-/// Returns the heads of a few loops of a region's body whose rounds can be
-/// counted: see skippedPart.
-llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
-/// Makes, for each head, a function that goes on from there to the region's
+/// Finds the ways in at a few loops of a region's body whose rounds can be
+/// counted.  Each is the loop's head (skippedPart), or else a block that begins
+/// with a call of the loop (countingCall), where it splits one.
+llvm::SmallVector<llvm::BasicBlock *, 4> waysIn(Extracted &R);
+/// Makes, for each way in, a function that goes on from there to the region's
 /// end, and a native twin that calls it there.
 std::vector<Extracted> enterLoops(Extracted &R,
-                                  llvm::ArrayRef<llvm::BasicBlock *> Heads);
+                                  llvm::ArrayRef<llvm::BasicBlock *> WaysIn);
 /// Returns the heads of those loops of a function whose rounds can be counted.
 llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
 /// Makes a value of a loop of the twin: whether its previous round made a call;
@@ -427,7 +441,9 @@ std::vector<Extracted> enterRecursion(Extracted &R, const Recursion &In,
                                       RegionCost &Whole,
                                       llvm::FunctionAnalysisManager &FAM);
 
-// Cost.cpp
+// Skips.cpp
+/// True for a function of libc's that only computes, in a compound.
+bool isComputed(llvm::StringRef Name);
 /// The analyses of a function and its loops as they are now; stages between
 /// which it changes make their own.
 struct LoopAnalyses {
@@ -450,20 +466,37 @@ bool mayMakeCall(const llvm::BasicBlock &BB);
 /// counting would slow them down too much.
 std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
 skippedPart(const llvm::Loop &L, LoopAnalyses &A);
+/// Returns the call at which the rounds of a loop are to be counted that
+/// skippedPart cannot count at the head: the most frequent one that is in no
+/// inner loop.  Null: there is none, or to add up what the other rounds lose
+/// would slow them down too much.
+llvm::CallBase *countingCall(const llvm::Loop &L, LoopAnalyses &A);
+/// True if all calls of a loop are in inner loops, and it is worth adding up
+/// what its own code loses.
+bool isAddedUp(const llvm::Loop &L, LoopAnalyses &A);
+/// Returns the first instruction of a block that always makes a system call, or
+/// null.
+llvm::CallBase *firstCall(llvm::BasicBlock &BB);
+
+// Cost.cpp
 /// Marks the native loops that a compound takes eight bytes of at once.
 void markWidened(llvm::Module &M, const Compound &C);
-/// Estimates what a region's body saves, or one of In.Copied; Heads are the
-/// heads of its counted loops.
+/// Estimates what a region's body saves, or one of In.Copied; WaysIn are those
+/// of its counted loops: see waysIn.
 void estimateGain(const llvm::Function &Body,
-                  llvm::ArrayRef<llvm::BasicBlock *> Heads, const Recursion &In,
-                  RegionCost &Ret);
+                  llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
+                  const Recursion &In, RegionCost &Ret);
 /// Finds the system calls that not every entry makes, or not every round of the
-/// loops with these heads, and takes what they save out of Cost's sure savings.
+/// loops with these ways in, and takes what they save out of Cost's sure
+/// savings.
 llvm::SmallVector<SeldomCall, 4>
-findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> Heads,
+findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
                 RegionCost &Cost);
 /// Returns what a round of a loop without calls loses, inner loops apart.
 int64_t lossPerRound(const llvm::Loop &L, const llvm::LoopInfo &LI);
+/// Returns what a round of the loop around a way in at a call loses on average,
+/// inner loops and the calls themselves apart.
+int64_t lossAroundCalls(llvm::Function &F, const llvm::BasicBlock &WayIn);
 /// Adds what one of Recursion::Copied saves to the region's cost; IsEntered: it
 /// is one of Entered, whose calls are counted.
 void addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered);

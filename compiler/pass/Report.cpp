@@ -137,7 +137,13 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
     Text += ", " + saves(std::exchange(Recursive, "of another"), Call);
   Text += formatv(" instructions; loading it costs {0}",
                   loadCost(C.Code.size() / 8));
-  if (C.Cost.Loses && !options().Force)
+  if (!C.NumCalls && !options().Force)
+    // What called was inlined away, or ends the region.
+    Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
+           "region runs natively: no system call is left in it "
+           "(-fcosy-force runs it in the kernel): " +
+               Text);
+  else if (C.Cost.Loses && !options().Force)
     Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
            "region runs natively: it is expected to lose in the kernel "
            "(-fcosy-force runs it there): " +

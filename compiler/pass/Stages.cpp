@@ -191,7 +191,7 @@ static void enterLoopsAlone(Extracted &R, ArrayRef<Function *> Hosts,
                             FunctionAnalysisManager &FAM) {
   inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
-  enterLoops(R, loopHeads(R));
+  enterLoops(R, waysIn(R));
   if (R.Twin)
     R.Call->setCalledFunction(R.Twin);
 }

@@ -14,7 +14,7 @@
 // CHECK: call i32 (ptr, i32, ...) @open(
 // CHECK: {{^}}cosy.count:
 // CHECK: sub i64 %cosy.left{{[^,]*}}, -[[#]]
-// SAYS: seldom.c:[[#@LINE+3]]:2: remark: gain: entering the kernel saves
+// SAYS: seldom.c:[[#@LINE+3]]:2: remark: gain: entering the kernel {{saves|costs}}
 int reload(const char *name, long *size, char *buffer)
 {
 	COSY_START;
