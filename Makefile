@@ -23,6 +23,9 @@ MOVE_KIND ?= both
 MOVE_SMP ?= 2
 MOVE_LEFT ?= 24
 WRITER_OPENS ?= 100000
+# Whether the compiler's warnings are errors, and whether cosycc's remarks on the examples are printed.
+WERROR ?= ON
+REMARKS ?= OFF
 TESTS ?=
 MACHINES ?=
 RELEASE ?= trixie
@@ -32,14 +35,18 @@ RELEASE ?= trixie
 	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
 	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install clean setup configure
 
+# Builds quietly: one line of progress on a terminal, else only what compilers have to say.
+build = if [ -t 1 ]; then cmake --build --preset $(PRESET) $(1); else \
+	echo "building $(or $(2),everything) in $(BUILD)/"; cmake --build --preset $(PRESET) $(1) -- --quiet; fi
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 all: configure ## install missing build tools, build into build/ (the default)
-	@cmake --build --preset $(PRESET)
+	@$(call build)
 
 demo: configure ## perl under cosy run, regions beside plain C and io_uring, a tree of files copied
-	@cmake --build --preset $(PRESET) --target demo_programs
+	@$(call build,--target demo_programs,the demo)
 	@python3 examples/demo.py --build $(BUILD)
 
 # A fixed core of the tests, and those of the folders that changed.
@@ -224,4 +231,4 @@ setup:
 	@tools/setup/setup.sh
 
 configure: setup
-	@cmake --preset $(PRESET) >/dev/null
+	@cmake --preset $(PRESET) -DCOSY_WERROR=$(WERROR) -DCOSY_REMARKS=$(REMARKS) >/dev/null
