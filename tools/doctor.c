@@ -184,10 +184,10 @@ static void say_interposer(const struct interposer *in)
 	if (!in->count)
 		return;
 	if (in->count == 1)
-		bad(in->visit, "%s has a %s() of its own", in->object, in->first);
+		bad(in->visit, "%s overrides %s()", in->object, in->first);
 	else
-		bad(in->visit, "%s has a %s() of its own, and %u more of libc's functions",
-		    in->object, in->first, in->count - 1);
+		bad(in->visit, "%s overrides %s() and %u more functions of libc", in->object,
+		    in->first, in->count - 1);
 	advise(in->visit,
 	       "regions that call one of these run natively: run without it (LD_PRELOAD, "
 	       "/etc/ld.so.preload)");
@@ -230,8 +230,8 @@ static void advise_loading(struct visit *v)
 
 	if (access("/proc/modules", F_OK)) {
 		advise(v,
-		       "start a kernel that loads modules, which this one does not (in the source "
-		       "tree: make vm)");
+		       "this kernel loads no modules: start another one (in the source tree: make "
+		       "vm)");
 		return;
 	}
 	advise(v, "as root: modprobe cosy    (if it is not found: docs/use/install.md)");
@@ -290,7 +290,7 @@ static bool check_device(struct visit *v)
 	if (errno == EACCES || errno == EPERM)
 		advise_permission(v);
 	else if (errno == ENOENT)
-		advise(v, "udev has not made it: as root, udevadm trigger");
+		advise(v, "udev has not created it: as root, udevadm trigger");
 	return false;
 }
 
@@ -374,7 +374,7 @@ static bool check_filter(struct visit *v)
 		       "through");
 		advise(v,
 		       "programs run natively under it: allow ioctl whatever its arguments are, or "
-		       "run them outside of it");
+		       "run them without it");
 		return false;
 	}
 	for (size_t i = 0; i < MAKER_CNT; i++) {
@@ -394,8 +394,8 @@ static bool check_filter(struct visit *v)
 		       "them:");
 		list_makers(calls, bytes * 8, true);
 	}
-	note("a region that loses more by calls made natively than it gains by the others stays "
-	     "native after about a hundred of them");
+	note("a region that loses more by native calls than it gains by the others runs natively "
+	     "after about 100 of them");
 	return true;
 }
 
@@ -410,7 +410,7 @@ static bool check_processor(struct visit *v)
 		return true;
 	load_trial(v->fd, &handle, log);
 	bad(v, "the module refuses this processor: %s", log);
-	advise(v, "where nobody else's secrets are on this machine, as root: "
+	advise(v, "if this machine holds nobody else's secrets, as root: "
 		  "echo 1 > /sys/module/cosy/parameters/allow_processor");
 	advise(v,
 	       "for every boot: echo options cosy allow_processor=1 > /etc/modprobe.d/cosy.conf");
@@ -489,7 +489,7 @@ static void explain_armed(struct visit *v, unsigned long long work)
 		advise(v, "%s", armed[i].advice);
 	}
 	if (!known)
-		bad(v, "something is armed for this process's system calls (bits %#llx)", work);
+		bad(v, "something unknown watches this process's system calls (bits %#llx)", work);
 }
 
 /* A compound that calls getpid(). */
@@ -541,7 +541,7 @@ static void tell_cache(struct visit *v)
 	if (load_trial(v->fd, &handle, log) || ioctl(v->fd, COSY_IOC_STATS, &stats))
 		return;
 	if (stats.cache_hits)
-		fine("what was compiled is kept for your next process");
+		fine("compiled compounds are kept for your next process");
 	else
 		fine("each process compiles again (Linux before 6.9, max_user_cache=0 or no room "
 		     "in "
@@ -606,15 +606,15 @@ static void tell_tier(void)
 	const long load = seen + COSY_COST_LOAD + 100L * COSY_COST_LOAD_INSN;
 
 	if (tier && !strcmp(tier, "always")) {
-		note("COSY_TIER=always: regions go into the kernel at once, whether or not that "
+		note("COSY_TIER=always: regions enter the kernel at once, whether or not that "
 		     "pays");
 	} else if (tier && *tier && strcmp(tier, "auto")) {
-		note("COSY_TIER=%s: regions go into the kernel after so many entries and rounds",
+		note("COSY_TIER=%s: regions enter the kernel after so many entries and iterations",
 		     tier);
 	} else {
-		note("regions start natively, and go into the kernel once that pays: one of 100 "
-		     "instructions after some %ld million, or %ld where a process of yours has "
-		     "loaded it lately; sooner where earlier processes of yours saved more by it",
+		note("regions start natively, and enter the kernel when that pays: a region of "
+		     "100 instructions after about %ld million instructions, or %ld million if "
+		     "you ran it lately; sooner if earlier processes of yours saved more by it",
 		     COSY_TIER_SHARE * load / 1000000, COSY_TIER_SHARE * seen / 1000000);
 		suggest("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
 			"(unearned), and that went early (seen), by what earlier processes saved "
@@ -649,7 +649,8 @@ static bool check_run(struct visit *v)
 		return false;
 	}
 	if (run.status != COSY_DONE || run.ret != getpid()) {
-		bad(v, "a compound ended oddly: status %u, result %lld", run.status, run.ret);
+		bad(v, "a compound ended unexpectedly: status %u, result %lld", run.status,
+		    run.ret);
 		return false;
 	}
 	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
@@ -667,8 +668,7 @@ static void note_obstacles(void)
 	long tracer = status_number("TracerPid");
 
 	if (status_number("Seccomp") > 0)
-		note("a seccomp filter is armed for this process: what of its calls it lets "
-		     "through "
+		note("a seccomp filter is armed for this process: the calls that it lets through "
 		     "could run in the kernel");
 	if (tracer > 0)
 		note("process %ld traces this one: traced programs run natively", tracer);
@@ -717,7 +717,7 @@ int command_doctor(int argc, char **argv)
 	size_t i;
 
 	if (argc > 1)
-		return command_misused("doctor", "it takes no argument, and %s is one", argv[1]);
+		return command_misused("doctor", "unexpected argument %s", argv[1]);
 	for (i = 0; i < sizeof(checks) / sizeof(*checks); i++)
 		if (!checks[i](&v))
 			break;

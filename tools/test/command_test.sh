@@ -47,7 +47,7 @@ refuses 'cosy: there is no command start' "$cosy" help start
 refuses 'cosy dis: no file is named' "$cosy" dis
 refuses 'cosy dis: there is no option --all' "$cosy" dis --all
 answers 1 'cosy dis: --all: No such file' 1 "$cosy" dis -- --all
-refuses 'cosy doctor: it takes no argument, and me is one' "$cosy" doctor me
+refuses 'cosy doctor: unexpected argument me' "$cosy" doctor me
 refuses 'cosy doctor: there is no option --me' "$cosy" doctor --me
 
 refuses 'cosy run: no program is named' "$cosy" run

@@ -38,9 +38,9 @@ case $release in
 	fi
 	;;
 esac
-says 0 'regions start natively, and go into the kernel once that pays' env -u COSY_TIER $cosy doctor
-says 0 'COSY_TIER=always: regions go into the kernel at once' env COSY_TIER=always $cosy doctor
-says 0 'COSY_TIER=3: regions go into the kernel after so many' env COSY_TIER=3 $cosy doctor
+says 0 'regions start natively, and enter the kernel when that pays' env -u COSY_TIER $cosy doctor
+says 0 'COSY_TIER=always: regions enter the kernel at once' env COSY_TIER=always $cosy doctor
+says 0 'COSY_TIER=3: regions enter the kernel after so many' env COSY_TIER=3 $cosy doctor
 says 0 'the module remembers how much your processes saved in 0 regions' $cosy doctor
 says 0 'The module has forgotten 0 of your regions' $cosy forget
 says 2 'it takes no argument, and me is one' $cosy forget me
