@@ -83,18 +83,19 @@ static void profile_usage(void)
 	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
 	      "       cosy profile [OPTION...] --read FILE\n"
 	      "\n"
-	      "Say where a program's system calls go, and what would make them cheaper.\n"
+	      "Record a program's system calls, and find ways to make them cheaper.\n"
 	      "\n"
 	      "  -p PID,...             record processes that run already\n"
 	      "  --cgroup PATH          record the processes of a control group\n"
-	      "  --load COMMAND         record until COMMAND, which puts load on it, has ended\n"
-	      "  -d SECONDS             record for so long, not until all have ended\n"
-	      "  --backend NAME         record by fentry, tracepoint or ptrace, or not at all\n"
+	      "  --load COMMAND         record while COMMAND puts load on the program\n"
+	      "  -d SECONDS             record for SECONDS, not until all have ended\n"
+	      "  --backend NAME         record by fentry, tracepoint or ptrace, or fail\n"
 	      "  -o FILE                keep the recording in FILE\n"
-	      "  --read FILE            look at a recording again\n"
-	      "  --json FILE            write all that was found, for programs\n"
-	      "  --html FILE            write it as a page\n"
-	      "  --verify[=ROUNDS]      measure `cosy run PROGRAM` against what was predicted (7)\n"
+	      "  --read FILE            report on a recording again\n"
+	      "  --json FILE            write all findings, for programs\n"
+	      "  --html FILE            write them as a page\n"
+	      "  --verify[=ROUNDS]      measure `cosy run PROGRAM`, compare with the prediction "
+	      "(7)\n"
 	      "  --marked FILE          verify by the same program with its regions marked\n"
 	      "  --build COMMAND        build it first, with -fcosy-suggest=\"$COSY_SUGGEST\"\n"
 	      "  --help                 print this\n"
@@ -167,9 +168,8 @@ static void backend_say(enum event_backend backend)
 		      "this machine run natively\n",
 		      stderr);
 	if (backend == EVENT_BACKEND_PTRACE)
-		fputs("cosy profile: recording by ptrace, which makes each call some twenty times "
-		      "dearer "
-		      "meanwhile\n",
+		fputs("cosy profile: recording by ptrace, which makes each call about 20 times "
+		      "slower meanwhile\n",
 		      stderr);
 }
 
@@ -292,7 +292,7 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	if (options->load.command && options->program)
 		server_adopt();
 	if (!recording_prepare()) {
-		say("cosy profile: no timer can be had: %s", strerror(errno));
+		say("cosy profile: cannot create a timer: %s", strerror(errno));
 		return STATUS_BAD;
 	}
 	result = record_by(&what, recording, &sink);

@@ -16,11 +16,11 @@ const char *const advise_ways[] = {
 };
 
 const char *const advise_what[] = {
-	[WAY_REGION] = "this loop is made in the kernel, in one go instead of call by call",
-	[WAY_RUN] = "small reads are answered without a system call; the program stays as it is",
+	[WAY_REGION] = "the loop runs in the kernel: one crossing, not one for each call",
+	[WAY_RUN] = "small reads are served without a system call; the program is not changed",
 	[WAY_TRUNC] =
-		"files are rewritten in place, not truncated first; the program stays as it is",
-	[WAY_COALESCE] = "small writes are handed over together; the program stays as it is",
+		"files are rewritten in place, not truncated first; the program is not changed",
+	[WAY_COALESCE] = "small writes are joined; the program is not changed",
 	[WAY_REMOVE] = "the program makes calls that it could leave out",
 	[WAY_NOTHING] = "",
 };
