@@ -31,7 +31,7 @@ release=$(uname -r)
 case $release in
 6.1.*) says 0 'each process compiles again' $cosy doctor ;;
 *)
-	says 0 'what was compiled is kept for your next process' $cosy doctor
+	says 0 'compiled compounds are kept for your next process' $cosy doctor
 	if dmesg | grep -F -e 'cosy: cannot find' -e 'cosy: this kernel does not'; then
 		echo "FAILED: the module lacks something on Linux $release"
 		bad=1
