@@ -54,7 +54,8 @@ static void usage(void)
 /* Looks beside this command, in the build tree or as installed, and where it was configured. */
 bool run_find_library(const char *name, char *ret)
 {
-	static const char *const places[] = {"../preload", "../" COSY_LIBDIR, "../lib"};
+	static const char *const places[] = {"../preload", "../" COSY_LIBDIR "/cosy",
+					     "../lib/cosy"};
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
@@ -69,7 +70,7 @@ bool run_find_library(const char *name, char *ret)
 				return true;
 		}
 	}
-	snprintf(path, sizeof(path), COSY_FULL_LIBDIR "/%s", name);
+	snprintf(path, sizeof(path), COSY_FULL_LIBDIR "/cosy/%s", name);
 	return realpath(path, ret) && !access(ret, R_OK);
 }
 

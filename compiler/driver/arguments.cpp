@@ -217,6 +217,29 @@ static bool choosesLinker(const string &Arg) {
   return false;
 }
 
+/// Notes where the program's text is: files, folders of headers.
+static void noteSources(const string &Arg, const string &Next, Sources &S) {
+  for (const char *Option : {"-I", "-iquote", "-isystem", "-idirafter"})
+    if (startsWith(Arg, Option)) {
+      string Value = Arg.substr(strlen(Option));
+      S.Folders.push_back(Value.empty() ? Next : Value);
+      return;
+    }
+  if (Arg == "-include" || Arg == "-imacros")
+    S.Files.push_back(Next);
+  else if (startsWith(Arg, "-include-pch") || startsWith(Arg, "-fmodule") ||
+           startsWith(Arg, "-fprebuilt-module") || startsWith(Arg, "--config"))
+    S.Unreadable = true;
+}
+
+/// True for files that hold no text: they are linked.
+static bool isLinkerInput(const string &File) {
+  for (const char *Suffix : {".o", ".a", ".so", ".lo", ".obj"})
+    if (endsWith(File, Suffix))
+      return true;
+  return File.find(".so.") != string::npos;
+}
+
 Arguments parseArguments(int Count, char **Values) {
   vector<string> All;
   for (int I = 1; I < Count; ++I)
@@ -232,13 +255,17 @@ Arguments parseArguments(int Count, char **Values) {
       continue;
     }
     A.Rest.push_back(Arg);
+    noteSources(Arg, I + 1 < All.size() ? All[I + 1] : "", A.Text);
     if (Arg == "--") { // files only
       A.HasInput |= I + 1 < All.size();
+      A.Text.Unreadable = true;
       A.Rest.insert(A.Rest.end(), All.begin() + I + 1, All.end());
       break;
     }
     if (Arg.empty() || Arg[0] != '-' || Arg == "-") {
       A.HasInput = true;
+      if (!isLinkerInput(Arg))
+        A.Text.Files.push_back(Arg);
       if (isHeader(Arg)) // to be precompiled
         A.Links = false;
     } else if (Arg == "-x" && I + 1 < All.size() &&

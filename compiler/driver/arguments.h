@@ -3,6 +3,7 @@
 #ifndef COSY_DRIVER_ARGUMENTS_H
 #define COSY_DRIVER_ARGUMENTS_H
 
+#include "sources.h"
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Arguments {
   bool Silent = false;       ///< -w
   std::string RemarkPattern; ///< Taken from -Rpass=, which is not in Rest.
 
+  Sources Text;
   bool HasInput = false;
   bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.

@@ -16,10 +16,13 @@
 //===----------------------------------------------------------------------===//
 #include "../../tools/standard.h"
 #include "arguments.h"
+#include "plugins.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using std::string;
@@ -72,10 +75,32 @@ static void addPluginOption(vector<string> &To, const string &Option) {
   add(To, {"-Xclang", "-mllvm", "-Xclang", Option});
 }
 
+/// Returns the directory's name without links and dots, or as it is.
+static string resolve(const string &Directory) {
+  char *Real = realpath(Directory.c_str(), nullptr);
+  string Path = Real ? Real : Directory;
+  free(Real);
+  return Path;
+}
+
+/// Reports whether the directory is one of those that the tools search anyway.
+/// An -isystem of one would search it before libstdc++'s headers, whose
+/// #include_next then finds nothing; a RUNPATH of one is an error in packages.
+static bool isSearched(const string &Directory,
+                       std::initializer_list<const char *> Searched) {
+  string Path = resolve(Directory);
+  for (const char *S : Searched)
+    if (Path == S)
+      return true;
+  return false;
+}
+
 static void addHeaders(vector<string> &To, const string &Own) {
   string Installed = Own + "/../include";
   if (exists(Installed + "/cosy/cosy.h")) {
-    add(To, {"-isystem", Installed});
+    if (!isSearched(Installed, {"/usr/include", "/usr/local/include"}))
+      add(To, {"-isystem", Installed});
+    add(To, {"-isystem", Installed + "/cosy/uapi"});
     return;
   }
   // In the source tree the kernel's interface has a folder of its own, and
@@ -98,8 +123,11 @@ static void addPlugin(vector<string> &To, const Arguments &A,
   // it.
   add(To, {"-fplugin=" + Frontend, "-fplugin=" + Pass, "-fpass-plugin=" + Pass,
            "-D__COSYCC__=1"});
-  if (!A.HasDebugInfo)
+  if (!A.HasDebugInfo && (!A.Suggested.empty() || mayHoldRegion(A.Text))) {
+    // Compounds and remarks have lines; a file without a region keeps none.
     add(To, {"-gline-tables-only"});
+    addPluginOption(To, "-cosy-drop-lines");
+  }
   // clang drops warnings under -w; -Rcosy then makes remarks of them.
   if (!A.Warnings || (A.Silent && !A.Errors))
     addPluginOption(To, "-cosy-no-warn");
@@ -146,10 +174,7 @@ static void addLibrary(vector<string> &To, const Arguments &A,
                     Shared ? "libcosy.so" : "libcosy.a");
   if (Dir.empty())
     Dir = COSY_LIB_FALLBACK;
-  if (char *Real = realpath(Dir.c_str(), nullptr)) {
-    Dir = Real;
-    free(Real);
-  }
+  Dir = resolve(Dir);
   add(To, {"-L" + Dir});
   if (!Shared) {
     if (A.LinksStatically)
@@ -159,9 +184,11 @@ static void addLibrary(vector<string> &To, const Arguments &A,
       add(To, {"-T", Dir + "/cosy_cold.ld"});
     return;
   }
+  if (!isSearched(Dir, {"/lib", "/usr/lib", "/lib/" COSY_MULTIARCH,
+                        "/usr/lib/" COSY_MULTIARCH}))
+    add(To, {"-Wl,-rpath," + Dir});
   // A library without regions does not need it at run time.
-  add(To, {"-Wl,-rpath," + Dir, "-Wl,--push-state,--as-needed", "-lcosy",
-           "-Wl,--pop-state"});
+  add(To, {"-Wl,--push-state,--as-needed", "-lcosy", "-Wl,--pop-state"});
 }
 
 /// Prints Cosy's own options, before clang prints its own.
@@ -196,6 +223,30 @@ static void printHelp() {
       "\n",
       stdout);
   standard_check();
+}
+
+static int reportMissing(const string &Clang, int Error) {
+  fprintf(stderr, "cosycc: error: cannot run %s: %s\n", Clang.c_str(),
+          strerror(Error));
+  return 1;
+}
+
+/// Prints clang's version, by which build systems recognise a compiler, and
+/// after it Cosy's with a digest of the plugins.  Returns the exit status.
+static int printVersion(const string &Clang) {
+  char *Words[] = {const_cast<char *>(Clang.c_str()),
+                   const_cast<char *>("--version"), nullptr};
+  pid_t Child;
+  int Status;
+  int Error =
+      posix_spawnp(&Child, Clang.c_str(), nullptr, nullptr, Words, environ);
+  if (Error)
+    return reportMissing(Clang, Error);
+  if (waitpid(Child, &Status, 0) < 0 || !WIFEXITED(Status))
+    return 1;
+  printf("cosycc version %s (plugins %s)\n", COSY_VERSION, COSY_PLUGINS);
+  standard_check();
+  return WEXITSTATUS(Status);
 }
 
 int main(int Count, char **Values) {
@@ -237,10 +288,8 @@ int main(int Count, char **Values) {
   }
   Command.insert(Command.end(), Libraries.begin(), Libraries.end());
 
-  if (A.Rest.size() == 1 && A.Rest[0] == "--version") {
-    printf("cosycc version %s\n", COSY_VERSION);
-    standard_check();
-  }
+  if (A.Rest.size() == 1 && A.Rest[0] == "--version")
+    return printVersion(Clang);
   if (A.Rest.size() == 1 && (A.Rest[0] == "--help" || A.Rest[0] == "-help"))
     printHelp();
   vector<char *> Arguments;
@@ -248,7 +297,5 @@ int main(int Count, char **Values) {
     Arguments.push_back(S.data());
   Arguments.push_back(nullptr);
   execvp(Clang.c_str(), Arguments.data());
-  fprintf(stderr, "cosycc: error: cannot run %s: %s\n", Clang.c_str(),
-          strerror(errno));
-  return 1;
+  return reportMissing(Clang, errno);
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
 #include "Region.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -157,6 +158,24 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   return Ret;
 }
 
+/// Drops the line tables that cosycc asked for, so that the object is clang's.
+static void dropLines(Module &M) {
+  StripDebugInfo(M);
+  NamedMDNode *Flags = M.getModuleFlagsMetadata();
+  if (!Flags)
+    return;
+  SmallVector<MDNode *, 8> Kept;
+  for (MDNode *Flag : Flags->operands()) {
+    auto *Name = dyn_cast<MDString>(Flag->getOperand(1));
+    if (!Name || (Name->getString() != "Dwarf Version" &&
+                  Name->getString() != "Debug Info Version"))
+      Kept.push_back(Flag);
+  }
+  Flags->clearOperands();
+  for (MDNode *Flag : Kept)
+    Flags->addOperand(Flag);
+}
+
 PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   SmallVector<Function *, 8> Marked;
   for (Function &F : M)
@@ -164,6 +183,8 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
       Marked.push_back(&F);
   if (Marked.empty()) {
     dropLibcMarks(M);
+    if (options().DropLines)
+      dropLines(M);
     return PreservedAnalyses::all();
   }
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();

@@ -42,6 +42,9 @@ static cl::opt<bool>
 static cl::opt<bool>
     GnuAs("cosy-gnu-as", cl::Hidden,
           cl::desc("Emit only what GNU as can assemble, as well as clang"));
+static cl::opt<bool>
+    DropLines("cosy-drop-lines", cl::Hidden,
+              cl::desc("Drop debug information where there is no region"));
 static cl::opt<bool> DataFlow("cosy-data-flow", cl::Hidden,
                               cl::desc("DataFlowSanitizer is to follow"));
 static cl::opt<std::string>
@@ -52,8 +55,8 @@ static cl::opt<bool> Stats("cosy-stats", cl::Hidden,
                            cl::desc("Print what the stages counted"));
 
 const cosy::Options &cosy::options() {
-  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast,
-                         Force,   GnuAs,   DataFlow,      Dump};
+  static const Options O{!NoWarn, IsError,  !NoMoveLocals, !NoFast, Force,
+                         GnuAs,   DataFlow, DropLines,     Dump};
   return O;
 }
 

@@ -291,6 +291,7 @@ struct Options {
   bool Force;       ///< Go to the kernel at once, even where that may lose.
   bool GnuAs;       ///< GNU as assembles the host's code.
   bool DataFlow;    ///< DataFlowSanitizer is to follow.
+  bool DropLines;   ///< Drop debug information where there is no region.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();

@@ -30,7 +30,9 @@ int main(void)
 {
 	printf("/* SPDX-License-Identifier: MIT */\n"
 	       "/* calls.h - generated from core/ops.def; included by <cosy/builder.h>. */\n"
-	       "#ifndef COSY_CALLS_H\n#define COSY_CALLS_H\n\n");
+	       "/* Included first, it includes that header, which includes this one again. */\n"
+	       "#ifndef COSY_BUILDER_H\n#include <cosy/builder.h>\n"
+	       "#elif !defined(COSY_CALLS_H)\n#define COSY_CALLS_H\n\n");
 #define COSY_CALL(number, name, args, flags) print(number, #name, args);
 #define COSY_OP(number, name, args, flags)   print(COSY_OP_BASE + (number), #name, args);
 #include "../../core/ops.def"

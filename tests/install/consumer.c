@@ -23,7 +23,7 @@ int main(void)
 	if (cosy_load(cosy, &word, sizeof(word), &loaded, &error) != -EINVAL || !error.reason[0])
 		return 2;
 
-	char *memory = cosy_malloc(100);
+	char *memory = (char *)cosy_malloc(100);
 	if (!memory)
 		return 3;
 	memset(memory, 1, 100);

@@ -160,6 +160,50 @@ class Installed(unittest.TestCase):
         self.assertIn('GROUP="cosy", MODE="0660"', rule)
         self.assertRegex((self.source.parents[1] / "lib/sysusers.d/cosy.conf").read_text(), r"(?m)^g +cosy +-$")
 
+    def test_public_folders_hold_what_is_public(self) -> None:
+        """Checks that preloaded libraries lie apart, and that the kernel's folder of headers is left alone."""
+        public = {path.name for path in next(self.prefix.rglob("libcosy.so")).parent.iterdir() if ".so" in path.name}
+        self.assertEqual(public, {"libcosy.so", "libcosy.so.0", f"libcosy.so.{VERSION}"})
+        self.assertFalse((self.prefix / "include/linux").exists())
+
+    def test_each_header_compiles_alone(self) -> None:
+        headers = [path.relative_to(self.prefix / "include") for path in (self.prefix / "include/cosy").glob("*.h")]
+        self.assertIn(Path("cosy/calls.h"), headers)
+        for header in [*headers, Path("linux/cosy.h")]:
+            for compiler, language in (("cc", "c"), ("c++", "c++")):
+                source = self.root / f"alone.{language}"
+                source.write_text(f"#include <{header}>\n")
+                run(compiler, "-x", language, "-Wall", "-Werror", "-fsyntax-only", source, *self.pkg_config("--cflags"))
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root mounts a layer over /usr")
+class Prefixes(unittest.TestCase):
+    """Compiles by cosycc where it really lies: under /usr clang searches Cosy's headers anyway."""
+
+    def check(self, prefix: str) -> None:
+        manifest = BUILD / "install_manifest.txt"
+        before = manifest.read_bytes() if manifest.exists() else None
+        with tempfile.TemporaryDirectory(prefix="cosy-prefix-") as name:
+            script = HERE / "prefix.sh"
+            try:
+                said = run("unshare", "--mount", "sh", script, name, BUILD, prefix, HERE)
+            finally:
+                if before is not None:
+                    manifest.write_bytes(before)
+        for program in ("c", "c++", "shared", "gcc"):
+            self.assertIn(f"{program}: 100 calls", said)
+        runpath = [line for line in said.splitlines() if line.startswith("runpath:")]
+        self.assertEqual(["runpath:"] if prefix == "/usr" else [f"runpath: {prefix}/lib"], runpath)
+
+    def test_usr(self) -> None:
+        self.check("/usr")
+
+    def test_usr_local(self) -> None:
+        self.check("/usr/local")
+
+    def test_a_prefix_with_spaces(self) -> None:
+        self.check("/opt/with some spaces")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

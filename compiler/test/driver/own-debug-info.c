@@ -1,4 +1,4 @@
-// Without -g there are lines, for positions; a -g that is given holds.
+// Without -g there are line tables, where COSY_START may be; a -g that is given holds.
 // RUN: %cosycc -### -c %s 2>&1 | FileCheck %s --check-prefix=LINES
 // RUN: %cosycc -### -g -c %s 2>&1 | FileCheck %s --check-prefix=FULL
 // RUN: %cosycc -### -g0 -c %s 2>&1 | FileCheck %s --check-prefix=NONE

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//===- sources.cpp - Whether a compilation may hold a region --------------===//
+//
+// cosycc asks clang for line tables only where a region may use them: they
+// cost time, and they make an object larger.  Reading the text again costs less
+// than that.  Headers of the system are not read: a region is spelled in the
+// program's own text, by a macro of <cosy/cosy.h>.
+//
+//===----------------------------------------------------------------------===//
+#include "sources.h"
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+using std::string;
+using std::string_view;
+using std::vector;
+
+/// Number of files after which a region is taken for granted.
+static constexpr size_t MaxFiles = 4096;
+
+namespace {
+
+class Search {
+  const Sources &S;
+  std::set<string> Seen;
+  vector<string> Waiting;
+  bool Unknown;
+
+public:
+  explicit Search(const Sources &Given)
+      : S(Given), Waiting(Given.Files), Unknown(Given.Unreadable) {
+    // More folders of headers, which clang reads from the environment.
+    for (const char *Name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+      Unknown |= getenv(Name) != nullptr;
+  }
+
+  bool run() {
+    while (!Unknown && !Waiting.empty()) {
+      string Name = Waiting.back();
+      Waiting.pop_back();
+      if (Seen.insert(Name).second && searchFile(Name))
+        return true;
+      Unknown |= Seen.size() > MaxFiles;
+    }
+    return Unknown;
+  }
+
+private:
+  /// Reports whether the file spells a region, and notes what it includes.
+  bool searchFile(const string &Name) {
+    std::ifstream File(Name, std::ios::binary);
+    if (Name == "-" || !File) {
+      Unknown = true;
+      return false;
+    }
+    string Text((std::istreambuf_iterator<char>(File)),
+                std::istreambuf_iterator<char>());
+    // The second is in files that were preprocessed already.
+    for (const char *Mark : {"COSY_START", "__cosy_region_start"})
+      if (Text.find(Mark) != string::npos)
+        return true;
+    size_t Slash = Name.rfind('/');
+    string Folder = Slash == string::npos ? "." : Name.substr(0, Slash);
+    for (size_t At = Text.find('#'); At != string::npos;
+         At = Text.find('#', At + 1))
+      noteDirective(string_view(Text).substr(At + 1), Folder);
+    return false;
+  }
+
+  /// Notes the header that a directive includes, if it is the program's.
+  void noteDirective(string_view Rest, const string &Folder) {
+    static constexpr string_view Blank = " \t";
+    auto Skip = [&] {
+      size_t N = Rest.find_first_not_of(Blank);
+      Rest.remove_prefix(N == string_view::npos ? Rest.size() : N);
+    };
+    Skip();
+    if (Rest.substr(0, 7) != "include")
+      return;
+    Rest.remove_prefix(7);
+    if (Rest.substr(0, 5) == "_next")
+      Rest.remove_prefix(5);
+    Skip();
+    char Open = Rest.empty() ? '\n' : Rest[0];
+    size_t End = Open == '"'   ? Rest.find('"', 1)
+                 : Open == '<' ? Rest.find('>', 1)
+                               : string_view::npos;
+    if (End == string_view::npos) {
+      // A macro's name; other characters are in a comment.
+      Unknown |= isalpha(static_cast<unsigned char>(Open)) || Open == '_';
+      return;
+    }
+    string Header(Rest.substr(1, End - 1));
+    if (Open == '"')
+      noteHeader(Folder + "/" + Header);
+    for (const string &F : S.Folders)
+      noteHeader(F + "/" + Header);
+  }
+
+  void noteHeader(const string &Path) {
+    if (!Seen.count(Path) && std::ifstream(Path))
+      Waiting.push_back(Path);
+  }
+};
+
+} // namespace
+
+bool mayHoldRegion(const Sources &S) { return Search(S).run(); }
