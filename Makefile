@@ -33,7 +33,7 @@ RELEASE ?= trixie
 .DEFAULT_GOAL := all
 .PHONY: help quick nightly all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
-	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
 build = if [ -t 1 ]; then cmake --build --preset $(PRESET) $(1); else \
@@ -221,11 +221,18 @@ tables: ## update lists and figures in documents
 	@tools/check/tables.py
 	@tools/check/figures.py
 
-install: all ## install what is built
-	@cmake --install $(BUILD)
+# Builds and installs what a user needs, as root, below PREFIX (default /usr/local) and DESTDIR.
+install: ## build and install what a user needs, below PREFIX
+	@tools/setup/setup.sh --only packages-install.txt
+	@cmake --preset install $(if $(PREFIX),-DCMAKE_INSTALL_PREFIX='$(PREFIX)') >/dev/null
+	@cmake --build --preset install
+	@cmake --install build-install
+
+uninstall: ## remove what make install has written
+	@tools/setup/uninstall.sh build-install/install_manifest.txt
 
 clean: ## remove the builds
-	@rm -rf build build-dev build-fuzz build-[0-9]*
+	@rm -rf build build-dev build-fuzz build-install build-[0-9]*
 
 setup:
 	@tools/setup/setup.sh

@@ -25,7 +25,7 @@
 #define MEMORY	  (PATH_ROOM + 8192)
 
 /* Places of the command, from the directory of the library. */
-static const char commands[][16] = {"../bin/cosy", "../../bin/cosy"};
+static const char commands[][24] = {"../bin/cosy", "../../bin/cosy", "../../../bin/cosy"};
 
 /* The page of the current watchdog, or NULL; changed under lease.c's lock. */
 static struct watchdog_page *page;

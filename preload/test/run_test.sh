@@ -207,8 +207,8 @@ says "--stats of a file that is written" "^cosy: nothing was served: READ_ONLY d
 exec 9>&-
 # No writer may wait for a thread that waits for a processor.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	mkdir -p "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/"
-	chmod 755 "$work" "$work/bin" "$work/lib"
+	mkdir -p "$work/bin" "$work/lib/cosy" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/cosy/"
+	chmod 755 "$work" "$work/bin" "$work/lib" "$work/lib/cosy"
 	cp "$work/file" "$work/other" && chown 65534 "$work/other"
 	nobody="nice -n -$(nice) setpriv --reuid=65534 --regid=65534 --clear-groups"
 	$nobody "$work/bin/cosy" run --explain "$work/other" dd if="$work/other" of=/dev/null bs=1 status=none 2>"$work/err"

@@ -10,6 +10,7 @@ for folder in etc opt usr; do
 	mkdir -p "$scratch/$folder" "$scratch/$folder.work" "/$folder"
 	mount -t overlay overlay -o "lowerdir=/$folder,upperdir=$scratch/$folder,workdir=$scratch/$folder.work" "/$folder"
 done
+find /opt /usr -name '*cosy*' | sort >"$scratch/before"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 cd "$scratch"
 PATH=$prefix/bin:$PATH
@@ -38,3 +39,7 @@ case $prefix in
 *) export LD_LIBRARY_PATH="$prefix/lib" ;;
 esac
 echo "gcc: $(./gcc | tail -n 1)"
+
+cd /
+"$sources/../../tools/setup/uninstall.sh" "$build/install_manifest.txt"
+find /opt /usr -name '*cosy*' | sort | comm -13 "$scratch/before" - | sed 's/^/left: /'

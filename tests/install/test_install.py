@@ -192,6 +192,7 @@ class Prefixes(unittest.TestCase):
                     manifest.write_bytes(before)
         for program in ("c", "c++", "shared", "gcc"):
             self.assertIn(f"{program}: 100 calls", said)
+        self.assertNotIn("left:", said)
         runpath = [line for line in said.splitlines() if line.startswith("runpath:")]
         self.assertEqual(["runpath:"] if prefix == "/usr" else [f"runpath: {prefix}/lib"], runpath)
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [LIST...]: installs what packages.txt and the further lists beside it name and
-# this machine lacks, with apt: as root or through sudo.  Says what is missing when neither
+# setup.sh [--only] [LIST...]: installs what packages.txt (not with --only) and the further lists
+# beside it name and this machine lacks, with apt: as root or through sudo.  Says what is missing when neither
 # is possible.  Quick and silent when nothing is.
 set -eu
 cd "$(dirname "$0")"
@@ -11,6 +11,11 @@ command -v apt-get >/dev/null || {
 	exit 1
 }
 
+if [ "${1-}" = --only ]; then
+	shift
+else
+	set -- "$@"
+fi
 # A package is also there when an installed one provides it.
 missing=$(
 	dpkg-query -W -f '${db:Status-Status} ${Package} ${Provides}\n' |
