@@ -19,7 +19,7 @@ int command_forget(int argc, char **argv)
 	int fd, error = 0;
 
 	if (argc > 1)
-		return command_misused("forget", "it takes no argument, and %s is one", argv[1]);
+		return command_misused("forget", "unexpected argument %s", argv[1]);
 	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		fprintf(stderr, "cosy forget: cannot open %s: %s\n", DEVICE, strerror(errno));

@@ -16,7 +16,7 @@
 /* How far a region may go. */
 #define STATES (COSY_REGION_SEEN | COSY_REGION_UNSEEN | COSY_REGION_ADMITTED)
 
-enum verdict {
+enum history_verdict {
 	COSY_STAYS_NATIVE, /* until it has saved more */
 	COSY_IF_SEEN,	   /* goes to the kernel if nothing has to be compiled for it */
 	COSY_GOES,
@@ -182,7 +182,7 @@ static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_
 	return i == now ? 0 : 2 * (int64_t)COSY_RECALL_LEVEL(i - 1) - owner->saved;
 }
 
-static enum verdict tier_judge(struct cosy_region *owner, int fd)
+static enum history_verdict tier_judge(struct cosy_region *owner, int fd)
 {
 	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
 	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;

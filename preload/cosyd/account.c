@@ -11,13 +11,13 @@
 #define MAX_NAME  256
 
 /* A line: the user's name or number, the first ID, how many. */
-struct range {
+struct id_range {
 	char owner[MAX_NAME];
 	uint64_t first, count;
 };
 
 /* Reads the next range; false at the end.  Lines that are no ranges are left out, as others do. */
-static bool range_next(FILE *file, struct range *ret)
+static bool range_next(FILE *file, struct id_range *ret)
 {
 	char line[MAX_NAME + 64];
 
@@ -36,7 +36,7 @@ bool account_of(uid_t uid, uid_t *ret)
 {
 	FILE *file = fopen(FILE_NAME, "re");
 	char owner[MAX_NAME] = "";
-	struct range range;
+	struct id_range range;
 
 	*ret = uid;
 	if (!file)

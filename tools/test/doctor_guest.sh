@@ -43,7 +43,7 @@ says 0 'COSY_TIER=always: regions enter the kernel at once' env COSY_TIER=always
 says 0 'COSY_TIER=3: regions enter the kernel after so many' env COSY_TIER=3 $cosy doctor
 says 0 'the module remembers how much your processes saved in 0 regions' $cosy doctor
 says 0 'The module has forgotten 0 of your regions' $cosy forget
-says 2 'it takes no argument, and me is one' $cosy forget me
+says 2 'unexpected argument me' $cosy forget me
 echo 0 >/sys/module/cosy/parameters/max_user_cache
 says 0 'each process compiles again' $cosy doctor
 echo 2097152 >/sys/module/cosy/parameters/max_user_cache
