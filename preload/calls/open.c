@@ -212,13 +212,29 @@ int dup3(int fd, int copy, int flags)
 	return dup_to(fd, copy, &flags);
 }
 
-/* A lease shows as O_ASYNC.  A file that stays plain has none, except one of the program's own. */
-static int flags_without_lease(int fd, int flags)
+/*
+ * Tells whether O_ASYNC, as which a lease shows, is the program's own.  A file that stays plain has no
+ * lease of the library's, once nobody is at work on it.  To be asked before the kernel is.
+ */
+static bool async_is_own(int fd)
 {
 	struct file *file = file_of(fd);
-	bool shows = !file || file->async || __atomic_load_n(&file->stays_plain, __ATOMIC_RELAXED);
+	uint64_t word;
 
-	return flags >= 0 && !shows ? flags & ~O_ASYNC : flags;
+	if (!file || file->async)
+		return true;
+	if (!__atomic_load_n(&file->stays_plain, __ATOMIC_SEQ_CST))
+		return false;
+	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
+	return (word & WORD_PLAIN) && !(word & WORD_LOCKED);
+}
+
+static int flags_without_lease(int fd)
+{
+	bool own = async_is_own(fd);
+	int flags = NEXT(fcntl64)(fd, F_GETFL);
+
+	return flags >= 0 && !own ? flags & ~O_ASYNC : flags;
 }
 
 static void flags_changing(int fd, int flags)
@@ -263,7 +279,7 @@ int fcntl64(int fd, int command, ...)
 		flags_changing(fd, argument);
 		break;
 	case F_GETFL:
-		return flags_without_lease(fd, NEXT(fcntl64)(fd, command));
+		return flags_without_lease(fd);
 	case F_SETLK:
 	case F_SETLKW:
 	case F_GETLK:
