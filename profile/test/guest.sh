@@ -114,12 +114,14 @@ if [ -e /dev/cosy ]; then
 		eval "left_$backend=$(($(stats left_traced) - before)) calls_$backend=$(calls getpid)"
 	done
 	note "compound: by fentry left $left_fentry times, $calls_fentry getpids seen; by tracepoints $left_tracepoint, $calls_tracepoint"
-	# A marked program beside the plain one: says what was measured, and by its status whether it was predicted.
+	# A marked program beside the plain one: says what was measured, and by its status whether it was predicted;
+	# or, on a busy machine, that runs differ too much for that.
 	record --backend fentry --verify=3 --marked ./getpid -- ./plain/getpid 20000
 	status=$?
-	verdict=$(sed -n 's/^Verified: regions, .* less processor time: \(in\|OUT\)$/\1/p' /tmp/text)
-	note "regions: $(grep -A1 ^Verified /tmp/text)"
-	case $verdict$status in in0 | OUT1) ;; *) fail "regions: $verdict, status $status" ;; esac
+	verdict=$(sed -n -e 's/^Verified: regions, .* less processor time: \(in\|OUT\)$/\1/p' \
+		-e 's/^Not verified: regions, .* runs of the program differ by .*/differ/p' /tmp/text)
+	note "regions: $(grep -A1 -e ^Verified -e '^Not verified' /tmp/text)"
+	case $verdict$status in in0 | OUT1 | differ1) ;; *) fail "regions: $verdict, status $status" ;; esac
 	expect "left under fentry" "$left_fentry" -eq 0
 	expect "left under tracepoints" "$left_tracepoint" -gt 0
 fi

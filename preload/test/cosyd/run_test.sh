@@ -50,7 +50,7 @@ stop() {
 
 # reachable LIBRARY - copies the command and its library where another user can reach them
 reachable() {
-	mkdir "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$1" "$work/lib/" || exit 1
+	mkdir -p "$work/bin" "$work/lib/cosy" && cp "$cosy" "$work/bin/cosy" && cp "$1" "$work/lib/cosy/" || exit 1
 	cosy="$work/bin/cosy"
 }
 
