@@ -209,12 +209,19 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
 					 char __user *to, size_t count, size_t asked, loff_t *pos)
 {
-	ssize_t result = rw_verify_area(READ, file, pos, asked);
+	ssize_t result = rw_verify_area(READ, file, pos, asked), more;
 
 	if (unlikely(result))
 		return result;
 	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
 				   : read_cached(run, file, to, count, pos);
+	/* A listener that was asked, or anybody, may have made the file longer than read_clamp saw. */
+	if (unlikely(count < asked && result == (ssize_t)count &&
+		     *pos < i_size_read(file_inode(file)))) {
+		more = read_rest_to_user(run, file, to + result, asked - result, pos);
+		if (more > 0)
+			result += more;
+	}
 	if (result > 0) {
 		fsnotify_access(file);
 		add_rchar(current, result);
