@@ -199,15 +199,20 @@ static inline void cosy_query_change(struct inode *inode, u32 request_mask, stru
 #endif
 }
 
-/* Returns the time that a change of the inode would have now. */
+/*
+ * Returns the time that a change or an access of the inode would have now.  Since 6.13 no inode's time
+ * is before the finest that any inode got.
+ */
 static inline struct timespec64 cosy_change_time(struct inode *inode)
 {
+#ifdef FS_MGTIME
+	return current_time(inode);
+#else
 	struct timespec64 now;
 
-	if (!cosy_times_are_coarse(inode))
-		return current_time(inode);
 	ktime_get_coarse_real_ts64(&now);
 	return now;
+#endif
 }
 
 /* Tells whether pages under writeback must not change: a property of the file system before 6.6. */

@@ -16,8 +16,7 @@
  * Asks before all else what touch_atime asks last: where no update is due, it does not matter who
  * might forbid one.  Reads the times unlocked, as atime_needs_update does.
  */
-static __always_inline bool access_is_recent(const struct inode *inode,
-					     const struct vfsmount *mount)
+static __always_inline bool access_is_recent(struct inode *inode, const struct vfsmount *mount)
 {
 	struct timespec64 now, accessed = data_race(inode_get_atime(inode)), modified, changed;
 
@@ -30,7 +29,7 @@ static __always_inline bool access_is_recent(const struct inode *inode,
 		    ktime_get_real_seconds() - accessed.tv_sec < DAY)
 			return true;
 	}
-	ktime_get_coarse_real_ts64(&now);
+	now = cosy_change_time(inode);
 	return timespec64_equal(&accessed, &now);
 }
 
