@@ -9,7 +9,9 @@
 #include <net/tcp.h>
 #include "fast/socket_kind.h"
 
-#define SOCKET_ALL (COSY_SOCKET_STREAMS | COSY_SOCKET_COPIES | COSY_SOCKET_READS)
+#define SOCKET_ALL                                                                                 \
+	(COSY_SOCKET_STREAMS | COSY_SOCKET_COPIES | COSY_SOCKET_READS | COSY_SOCKET_KEEPS)
+#define SOCKET_NO_COPIES (SOCKET_ALL & ~COSY_SOCKET_COPIES)
 
 /*
  * Each line was compared with ordinary calls by tests/vm/guest/descriptors.c, move_socket.c and
@@ -24,14 +26,17 @@ static const struct {
 	{ AF_UNIX, SOCK_SEQPACKET, 0, COSY_SOCKET_READS },
 	{ AF_INET, SOCK_STREAM, IPPROTO_TCP, SOCKET_ALL },
 	{ AF_INET6, SOCK_STREAM, IPPROTO_TCP, SOCKET_ALL },
-	{ AF_INET, SOCK_STREAM, IPPROTO_MPTCP, COSY_SOCKET_STREAMS | COSY_SOCKET_READS },
-	{ AF_INET6, SOCK_STREAM, IPPROTO_MPTCP, COSY_SOCKET_STREAMS | COSY_SOCKET_READS },
+	{ AF_INET, SOCK_STREAM, IPPROTO_MPTCP, SOCKET_NO_COPIES },
+	{ AF_INET6, SOCK_STREAM, IPPROTO_MPTCP, SOCKET_NO_COPIES },
 	{ AF_INET, SOCK_DGRAM, IPPROTO_UDP, COSY_SOCKET_READS },
 	{ AF_INET6, SOCK_DGRAM, IPPROTO_UDP, COSY_SOCKET_READS },
-	{ AF_TIPC, SOCK_STREAM, 0, COSY_SOCKET_STREAMS | COSY_SOCKET_READS },
+	{ AF_TIPC, SOCK_STREAM, 0, SOCKET_NO_COPIES },
 };
 
-/* Returns what a protocol above TCP leaves of it: TLS has its own way to send, others frame. */
+/*
+ * Returns what a protocol above TCP leaves of it: TLS has its own way to send, and may end a
+ * connection whose receive fails; others frame.
+ */
 static u32 socket_kind_above(const struct sock *sk)
 {
 	const struct tcp_ulp_ops *above = READ_ONCE(inet_csk(sk)->icsk_ulp_ops);

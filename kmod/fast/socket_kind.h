@@ -15,15 +15,14 @@
 
 struct socket;
 
-/*
- * No boundaries between messages.  A message may go in pieces, pages of it may be lent, and a
- * receive that fails with EFAULT has taken nothing.
- */
+/* No boundaries between messages.  A message may go in pieces, and pages of it may be lent. */
 #define COSY_SOCKET_STREAMS BIT(0)
 /* A send copies from the pages of a bvec as from user memory, and waits as it does from there. */
 #define COSY_SOCKET_COPIES BIT(1)
 /* A receive copies into kernel memory as into user memory. */
 #define COSY_SOCKET_READS BIT(2)
+/* A receive that fails with EFAULT has taken nothing, and harmed nothing: it may be made again. */
+#define COSY_SOCKET_KEEPS BIT(3)
 
 /* Returns what the kind of `socket` was found to do; 0 for one that the table does not have. */
 u32 cosy_socket_kind(const struct socket *socket);

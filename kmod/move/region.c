@@ -110,7 +110,7 @@ static bool region_reads_again(u32 number)
 		struct socket *socket = sock_from_file(fd_file(f));
 		umode_t mode = file_inode(fd_file(f))->i_mode;
 
-		again = socket ? cosy_socket_kind(socket) & COSY_SOCKET_STREAMS
+		again = socket ? cosy_socket_kind(socket) & COSY_SOCKET_KEEPS
 			       : S_ISREG(mode) || S_ISFIFO(mode);
 	}
 	fdput(f);
