@@ -103,6 +103,15 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	u32 i;
 
 	emit_fence(e);
+	/*
+	 * A load of what is kept here may run ahead of its store. Let it find nothing of the kernel's
+	 * stack: a second fence ends these stores.
+	 */
+	if (w->how->copies_ax && w->how->based && w->how->size) {
+		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_VALUE, 0);
+		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_SAVE, 0);
+		emit_fence(e);
+	}
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);

@@ -154,7 +154,7 @@ static const char *verify_register(struct verifier *v, const struct bpf_insn *in
 	if (insn->dst_reg == 1)
 		v->entry = false;
 	if (insn->dst_reg == COSY_AX)
-		v->masked = insn->code == mask && (u32)insn->imm == v->size - 1;
+		v->masked = v->size && insn->code == mask && (u32)insn->imm == v->size - 1;
 	return NULL;
 }
 
