@@ -393,6 +393,11 @@ static void context_open_locked(struct cosy_region *region)
 		fd = device_take();
 		if (fd < 0)
 			return;
+		/* The child of another thread's fork must find this lock to be its parent's. */
+		if (!__libc_single_threaded) {
+			libcosy_fork_register();
+			alive_init();
+		}
 		if (!device_is_wanted(fd, region)) {
 			libcosy_filter_put(fd);
 			return;

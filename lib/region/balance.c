@@ -53,7 +53,8 @@ static void balance_give_up(struct cosy_loaded *loaded, bool slower)
 		return;
 	libcosy_program_displace(loaded);
 	libcosy_count(&libcosy_counts.given_up, 1);
-	if (loaded->region)
+	/* What a filter cost says nothing of the user's other processes. */
+	if (loaded->region && !filtered)
 		libcosy_tier_slower(loaded->region);
 	if (!libcosy_settings.debug)
 		return;

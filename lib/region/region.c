@@ -196,7 +196,6 @@ static u32 region_open(struct cosy_region *region)
 
 	if (!generation)
 		return libcosy_context_open_for(region);
-	/* Filters that let RUN and LOAD through let this ioctl through. */
 	return libcosy_tier_wants(region, libcosy_context_fd()) ? generation : 0;
 }
 
@@ -253,6 +252,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 			break;
 	}
 	if (ctx) {
+		libcosy_tier_entered(region);
 		if (libcosy_tier_only_seen(region))
 			libcosy_count(&libcosy_counts.seen, 1);
 		region_measure(region, ctx);

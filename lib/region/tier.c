@@ -6,6 +6,7 @@
 #include "process/context.h"
 #include "process/settings.h"
 #include "process/stats.h"
+#include "process/thread.h"
 #include "region/pace.h"
 #include "region/tier.h"
 
@@ -139,9 +140,22 @@ static uint32_t tier_call_gain(const struct cosy_region *owner)
 			  1);
 }
 
+/*
+ * Tells whether filters let this thread ask. Those armed before the context are asked when it is
+ * opened, later ones here: they may kill for a call that they do not know.
+ */
+static bool tier_may_ask(void)
+{
+	if (!libcosy_generation())
+		return true;
+	return !(libcosy_thread_self && libcosy_thread_self->filtered) && libcosy_context_lets();
+}
+
 static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 			struct cosy_recall *recall)
 {
+	if (!tier_may_ask())
+		return false;
 	*recall = (struct cosy_recall){
 		.size = sizeof(*recall),
 		.flags = flags,
@@ -250,15 +264,29 @@ static void tier_count_on(struct cosy_region *owner, int64_t now, int64_t more)
 	tier_count_down(owner, budget - more);
 }
 
+/*
+ * Takes a count that is used up, so that of several threads one asks. Until that one counts on, or is
+ * admitted, the others stay native.
+ */
+static bool tier_take(int64_t *count, int64_t value)
+{
+	return value < 0 && __atomic_compare_exchange_n(count, &value, COSY_LEFT_MAX, false,
+							__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Counts in place of the region's code, which under COSY_STATS=1 asks at each arrival. */
 static bool tier_has_earned(const struct cosy_region *region, struct cosy_region *owner)
 {
-	int64_t loops;
+	bool admitted = tier_state(owner) & (COSY_REGION_SEEN | COSY_REGION_ADMITTED);
+	int64_t loops, left;
 
-	if (!libcosy_settings.stats)
-		return __atomic_load_n(&owner->left, __ATOMIC_RELAXED) < 0;
+	if (!libcosy_settings.stats) {
+		left = __atomic_load_n(&owner->left, __ATOMIC_RELAXED);
+		return admitted ? left < 0 : tier_take(&owner->left, left);
+	}
 	loops = __atomic_exchange_n(&owner->left, ASK_ALWAYS, __ATOMIC_RELAXED) - ASK_ALWAYS;
-	return __atomic_add_fetch(&owner->counted, loops - region->gain, __ATOMIC_RELAXED) < 0;
+	left = __atomic_add_fetch(&owner->counted, loops - region->gain, __ATOMIC_RELAXED);
+	return admitted || tier_take(&owner->counted, left);
 }
 
 static void tier_forget(struct cosy_region *owner)
@@ -341,7 +369,6 @@ bool libcosy_tier_earned(struct cosy_region *region)
 	if (__atomic_load_n(&owner->life, __ATOMIC_ACQUIRE) != life) {
 		tier_begin_count(region, owner, life);
 	} else if (tier_has_earned(region, owner)) {
-		tier_set_left(owner, ASK_ALWAYS);
 		return true;
 	}
 	libcosy_count(&libcosy_counts.unearned, 1);
@@ -379,12 +406,19 @@ bool libcosy_tier_wants(struct cosy_region *region, int fd)
 		return false;
 	case COSY_IF_SEEN:
 		tier_set_state(owner, COSY_REGION_SEEN);
-		return true;
+		break;
 	case COSY_GOES:
 		tier_set_state(owner, COSY_REGION_ADMITTED);
-		return true;
+		break;
 	}
-	return false;
+	tier_set_left(owner, ASK_ALWAYS);
+	return true;
+}
+
+void libcosy_tier_entered(struct cosy_region *region)
+{
+	if (!tier_is_exempt(region) && libcosy_settings.tier < 0)
+		tier_set_left(libcosy_tier_owner(region), ASK_ALWAYS);
 }
 
 void libcosy_tier_denied(struct cosy_region *region, bool refused)

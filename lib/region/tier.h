@@ -45,6 +45,9 @@ bool libcosy_tier_only_seen(struct cosy_region *region);
 /* Notes that the user has not loaded such a region lately: it has to earn its compilation, too. */
 void libcosy_tier_unseen(struct cosy_region *region);
 
+/* Notes that a region that had earned it is in the kernel: it asks at each arrival from now on. */
+void libcosy_tier_entered(struct cosy_region *region);
+
 /*
  * Notes that a region that had earned it cannot go to the kernel now.  It asks again once it has
  * earned the cost of asking, or of a LOAD where it was not loaded yet; never where nothing can
