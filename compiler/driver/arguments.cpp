@@ -225,19 +225,27 @@ static void noteSources(const string &Arg, const string &Next, Sources &S) {
       S.Folders.push_back(Value.empty() ? Next : Value);
       return;
     }
-  if (Arg == "-include" || Arg == "-imacros")
+  if (Arg == "-include" || Arg == "-imacros") {
     S.Files.push_back(Next);
-  else if (startsWith(Arg, "-include-pch") || startsWith(Arg, "-fmodule") ||
-           startsWith(Arg, "-fprebuilt-module") || startsWith(Arg, "--config"))
-    S.Unreadable = true;
+    return;
+  }
+  // Other ways to text, and to folders of it.
+  for (const char *Option :
+       {"-include", "--include", "-imacros", "--imacros", "-iwithprefix",
+        "-isystem-after", "-fmodule", "-fprebuilt-module", "-Wp,", "-Xclang",
+        "-Xpreprocessor"})
+    S.Unreadable |= startsWith(Arg, Option);
+  S.Unreadable |= Arg.find("COSY_START") != string::npos;
 }
 
-/// True for files that hold no text: they are linked.
-static bool isLinkerInput(const string &File) {
-  for (const char *Suffix : {".o", ".a", ".so", ".lo", ".obj"})
+/// True for files that can hold no region: they are assembled, or linked.
+static bool holdsNoRegion(const string &File) {
+  for (const char *Suffix : {".s", ".S", ".o", ".a", ".so", ".lo", ".obj"})
     if (endsWith(File, Suffix))
       return true;
-  return File.find(".so.") != string::npos;
+  size_t At = File.rfind(".so.");
+  return At != string::npos &&
+         File.find_first_not_of("0123456789.", At + 4) == string::npos;
 }
 
 Arguments parseArguments(int Count, char **Values) {
@@ -256,6 +264,8 @@ Arguments parseArguments(int Count, char **Values) {
     }
     A.Rest.push_back(Arg);
     noteSources(Arg, I + 1 < All.size() ? All[I + 1] : "", A.Text);
+    // Perhaps: the options in the file are clang's to read.
+    A.HasDebugInfo |= startsWith(Arg, "--config");
     if (Arg == "--") { // files only
       A.HasInput |= I + 1 < All.size();
       A.Text.Unreadable = true;
@@ -264,14 +274,14 @@ Arguments parseArguments(int Count, char **Values) {
     }
     if (Arg.empty() || Arg[0] != '-' || Arg == "-") {
       A.HasInput = true;
-      if (!isLinkerInput(Arg))
+      if (!holdsNoRegion(Arg))
         A.Text.Files.push_back(Arg);
       if (isHeader(Arg)) // to be precompiled
         A.Links = false;
     } else if (Arg == "-x" && I + 1 < All.size() &&
                endsWith(All[I + 1], "-header")) {
       A.Links = false;
-    } else if (Arg == "-w") {
+    } else if (Arg == "-w" || Arg == "--no-warnings") {
       A.Silent = true;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;
@@ -294,6 +304,11 @@ Arguments parseArguments(int Count, char **Values) {
       A.SharesLibrary = true;
     } else if (Arg == "-nostdlib" || Arg == "-nodefaultlibs" || Arg == "-r") {
       A.LinksLibraries = false;
+    } else if (Arg == "--coverage" || startsWith(Arg, "-fprofile-arcs") ||
+               startsWith(Arg, "-ftest-coverage") ||
+               startsWith(Arg, "-fprofile-sample-use") ||
+               startsWith(Arg, "-fauto-profile")) {
+      A.NeedsLines = true;
     } else if (startsWith(Arg, "-g") && !startsWith(Arg, "-gcc")) {
       A.HasDebugInfo = true;
     }

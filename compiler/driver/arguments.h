@@ -25,6 +25,7 @@ struct Arguments {
   bool HasInput = false;
   bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
+  bool NeedsLines = false;   ///< For coverage or profiles, without a region.
   bool GnuAs = false;        ///< -f[no-]integrated-as
   bool DataFlow = false;     ///< -f[no-]sanitize=dataflow
   bool LinksStatically = false;

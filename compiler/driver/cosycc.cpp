@@ -126,7 +126,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
   if (!A.HasDebugInfo && (!A.Suggested.empty() || mayHoldRegion(A.Text))) {
     // Compounds and remarks have lines; a file without a region keeps none.
     add(To, {"-gline-tables-only"});
-    addPluginOption(To, "-cosy-drop-lines");
+    if (!A.NeedsLines)
+      addPluginOption(To, "-cosy-drop-lines");
   }
   // clang drops warnings under -w; -Rcosy then makes remarks of them.
   if (!A.Warnings || (A.Silent && !A.Errors))

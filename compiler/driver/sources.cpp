@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "sources.h"
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <sys/stat.h>
 
 using std::string;
 using std::string_view;
@@ -50,13 +50,20 @@ public:
   }
 
 private:
+  /// True for a file that can be read twice: no folder, and no pipe.
+  static bool isRegular(const string &Name) {
+    struct stat St;
+    return stat(Name.c_str(), &St) == 0 && S_ISREG(St.st_mode);
+  }
+
   /// Reports whether the file spells a region, and notes what it includes.
   bool searchFile(const string &Name) {
-    std::ifstream File(Name, std::ios::binary);
-    if (Name == "-" || !File) {
+    if (!isRegular(Name)) {
       Unknown = true;
       return false;
     }
+    std::ifstream File(Name, std::ios::binary);
+    Unknown |= !File;
     string Text((std::istreambuf_iterator<char>(File)),
                 std::istreambuf_iterator<char>());
     // The second is in files that were preprocessed already.
@@ -79,9 +86,12 @@ private:
       Rest.remove_prefix(N == string_view::npos ? Rest.size() : N);
     };
     Skip();
-    if (Rest.substr(0, 7) != "include")
+    if (Rest.substr(0, 7) == "include")
+      Rest.remove_prefix(7);
+    else if (Rest.substr(0, 6) == "import")
+      Rest.remove_prefix(6);
+    else
       return;
-    Rest.remove_prefix(7);
     if (Rest.substr(0, 5) == "_next")
       Rest.remove_prefix(5);
     Skip();
@@ -90,8 +100,8 @@ private:
                  : Open == '<' ? Rest.find('>', 1)
                                : string_view::npos;
     if (End == string_view::npos) {
-      // A macro's name; other characters are in a comment.
-      Unknown |= isalpha(static_cast<unsigned char>(Open)) || Open == '_';
+      // A macro's name, a comment or a line that is continued.
+      Unknown = true;
       return;
     }
     string Header(Rest.substr(1, End - 1));
@@ -102,7 +112,7 @@ private:
   }
 
   void noteHeader(const string &Path) {
-    if (!Seen.count(Path) && std::ifstream(Path))
+    if (!Seen.count(Path) && isRegular(Path))
       Waiting.push_back(Path);
   }
 };

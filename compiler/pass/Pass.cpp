@@ -13,6 +13,7 @@
 #include "Pass.h"
 #include "Region.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -159,7 +160,11 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
 }
 
 /// Drops the line tables that cosycc asked for, so that the object is clang's.
+/// Other debug information is somebody else's.
 static void dropLines(Module &M) {
+  for (const DICompileUnit *Unit : M.debug_compile_units())
+    if (Unit->getEmissionKind() != DICompileUnit::LineTablesOnly)
+      return;
   StripDebugInfo(M);
   NamedMDNode *Flags = M.getModuleFlagsMetadata();
   if (!Flags)

@@ -20,10 +20,16 @@
 // RUN: %cosycc -### -c -x c - 2>&1 | FileCheck %s --check-prefix=LINES
 // RUN: env CPATH=include %cosycc -### -c none.c 2>&1 | FileCheck %s --check-prefix=LINES
 // RUN: %cosycc -### -fcosy-suggest=none.c:1 -c none.c 2>&1 | FileCheck %s --check-prefix=LINES
+// RUN: mkdir -p folder/stdlib && echo '#include <stdlib>' > named.c && echo '#import "marks.h"' > imported.c
+// RUN: %cosycc -### -Ifolder -c named.c 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: %cosycc -### -Iinclude -c imported.c 2>&1 | FileCheck %s --check-prefix=LINES
+// RUN: echo 'int z(void) { return 3; }' | %cosycc -x c -c -o piped.o /dev/stdin && nm piped.o | FileCheck %s --check-prefix=PIPED
+// PIPED: T z
 // LINES: -debug-info-kind=line-tables-only
 // NONE-NOT: -debug-info-kind
 //
-// A name in a comment brings line tables, and the pass drops them.
+// A name in a comment brings line tables, and the pass drops them, unless
+// coverage needs them or the debug information is not cosycc's.
 // RUN: echo 'int y(void) { return 2; } /* COSY_START */' > comment.c
 // RUN: %clang -O0 -c none.c -o plain.o
 // RUN: %cosycc -O0 -c none.c -o cosy.o && cmp plain.o cosy.o
@@ -33,6 +39,10 @@
 // RUN: %cosycc -O0 -c comment.c -o cosy.o && cmp plain.o cosy.o
 // RUN: %clang -O2 -c comment.c -o plain.o
 // RUN: %cosycc -O2 -c comment.c -o cosy.o && cmp plain.o cosy.o
+// RUN: %cosycc -O2 --coverage -c comment.c -o covered.o && test -e covered.gcno
+// RUN: echo -g > debug.cfg && %cosycc --config ./debug.cfg -c comment.c -o cosy.o
+// RUN: llvm-dwarfdump cosy.o | FileCheck %s --check-prefix=DEBUG
+// DEBUG: DW_AT_type
 #include <cosy/cosy.h>
 void g(void)
 {
