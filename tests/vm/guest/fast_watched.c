@@ -7,13 +7,24 @@
 #include <stdatomic.h>
 #include <sys/fanotify.h>
 
-enum { READS = 32, SIZE = 4096 };
+enum { READS = 32, SIZE = 4096, MORE = 64, LARGE = 1 << 20 };
 
 /* Shared with the process that watches. */
 struct watch {
-	_Atomic bool denies;
+	_Atomic bool denies, grows;
 	_Atomic int asked, told, written;
 };
+
+/* Makes the file longer while a read of it waits for the answer. */
+static void file_grow(void)
+{
+	char bytes[MORE];
+	int fd = open("file", O_WRONLY | O_APPEND);
+
+	memset(bytes, 'y', MORE);
+	MUST(fd >= 0 && write(fd, bytes, MORE) == MORE);
+	close(fd);
+}
 
 static void watch_without_end(struct watch *watch, int group)
 {
@@ -30,6 +41,8 @@ static void watch_without_end(struct watch *watch, int group)
 
 			if (event->mask & FAN_ACCESS_PERM) {
 				watch->asked++;
+				if (watch->grows)
+					file_grow();
 				MUST(write(group, &answer, sizeof(answer)) == sizeof(answer));
 			}
 			if (event->mask & FAN_ACCESS)
@@ -61,6 +74,26 @@ static int denied(int fd)
 	return failed;
 }
 
+/* Reads at the end of the file, which grows meanwhile, and a part before it, into a large buffer. */
+static void grows(struct watch *watch, int fd)
+{
+	static char bytes[LARGE];
+	struct cosy_stats before = counts();
+	ssize_t at_end, across;
+
+	watch->grows = true;
+	COSY_START;
+	at_end = pread(fd, bytes, LARGE, SIZE);
+	across = pread(fd, bytes, LARGE, SIZE - 1);
+	COSY_END;
+	watch->grows = false;
+	CHECK(at_end == MORE, "read %zd bytes at the end, of %d that came meanwhile", at_end, MORE);
+	CHECK(across == 1 + 2 * MORE, "read %zd bytes, not %d", across, 1 + 2 * MORE);
+	CHECK(bytes[0] == 'x' && bytes[1] == 'y', "the bytes are not the file's");
+	CHECK_FAST(before, 2);
+	MUST(!ftruncate(fd, SIZE));
+}
+
 static void watched(struct watch *watch, uint64_t what)
 {
 	int group = fanotify_init(FAN_CLASS_CONTENT, O_RDONLY), fd, failed;
@@ -79,6 +112,8 @@ static void watched(struct watch *watch, uint64_t what)
 	failed = denied(fd);
 	CHECK(!failed, "%d reads failed that were allowed", failed);
 	if (what == FAN_ACCESS_PERM) {
+		grows(watch, fd);
+		watch->asked -= 2;
 		CHECK(watch->asked == READS, "asked %d times of %d", watch->asked, READS);
 		watch->denies = true;
 		failed = denied(fd);

@@ -100,7 +100,7 @@ MUTANTS = [
         "",
         by="fast_read",
     ),
-    Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0", by="fast_read"),
+    Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, *count)", "0", by="fast_read"),
     # Names and attributes
     Mutant("name-link", "kmod/fast/lookup.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
     Mutant(
@@ -370,8 +370,15 @@ MUTANTS = [
     Mutant(
         "permission-event",
         "kmod/fast/read.c",
-        "ssize_t result = rw_verify_area(READ, file, pos, count);",
-        "ssize_t result = 0;",
+        "ssize_t result = rw_verify_area(READ, file, pos, asked), more;",
+        "ssize_t result = 0, more;",
+        by="fast_watched",
+    ),
+    Mutant(
+        "read-grown",
+        "kmod/fast/read.c",
+        "unlikely(count < asked && result == (ssize_t)count &&",
+        "unlikely(0 && result == (ssize_t)count &&",
         by="fast_watched",
     ),
     Mutant(
