@@ -298,6 +298,11 @@ void libcosy_filter_put(int fd)
 
 /* --- Later ------------------------------------------------------------------------------------ */
 
+bool libcosy_filter_none(void)
+{
+	return !filter_may_be_armed();
+}
+
 bool libcosy_filter_lets_clock(void)
 {
 	return prepared.clock && !filter_may_be_armed();

@@ -63,6 +63,9 @@ enum libcosy_filter_answer {
  */
 enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why);
 
+/* Tells whether no filter can have been armed since the process began.  Makes no system call. */
+bool libcosy_filter_none(void);
+
 /* Tells whether clock_gettime may be called, in a process that has opened the device. */
 bool libcosy_filter_lets_clock(void);
 

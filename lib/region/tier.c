@@ -4,6 +4,7 @@
 #include "../../core/costs.h"
 
 #include "process/context.h"
+#include "process/filter.h"
 #include "process/settings.h"
 #include "process/stats.h"
 #include "process/thread.h"
@@ -142,19 +143,23 @@ static uint32_t tier_call_gain(const struct cosy_region *owner)
 
 /*
  * Tells whether filters let this thread ask. Those armed before the context are asked when it is
- * opened, later ones here: they may kill for a call that they do not know.
+ * opened, later ones here: they may kill for a call that they do not know. For a region that is
+ * loaded nothing has to be asked of them, so nothing is.
  */
-static bool tier_may_ask(void)
+static bool tier_may_ask(const struct cosy_region *owner)
 {
 	if (!libcosy_generation())
 		return true;
-	return !(libcosy_thread_self && libcosy_thread_self->filtered) && libcosy_context_lets();
+	if (libcosy_thread_self && libcosy_thread_self->filtered)
+		return false;
+	return libcosy_filter_none() ||
+	       (!__atomic_load_n(&owner->cache, __ATOMIC_RELAXED) && libcosy_context_lets());
 }
 
 static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 			struct cosy_recall *recall)
 {
-	if (!tier_may_ask())
+	if (!tier_may_ask(owner))
 		return false;
 	*recall = (struct cosy_recall){
 		.size = sizeof(*recall),
