@@ -28,6 +28,8 @@ SOURCES = (
     "CHANGELOG.md",
     "docs/README.md",
     "docs/use/*.md",
+    "docs/inside/security.md",
+    "docs/measured/attacks.md",
     "man/*.[1-8]",
 )
 ALLOWED = Path("tools/check/sentences.txt")
