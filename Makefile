@@ -120,11 +120,11 @@ bench-preload: all ## measure `cosy run` again, write docs/measured/preload.md
 	@preload/bench/document.py $(BUILD)/preload/bench/results.jsonl
 	@tools/check/figures.py
 
-# In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy.
-vm: all ## a shell in a virtual machine with cosy.ko, KERNEL=6.1
+# In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy; /t/FILE, each file of FILES.
+vm: all ## a shell in a virtual machine with cosy.ko, KERNEL=6.1, FILES="yours to take along"
 	@mkdir -p $(BUILD)/vm/bin && ln -sfn $(abspath $(BUILD))/bin/cosy $(BUILD)/vm/bin/cosy
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
-		--put $(BUILD)/vm/bin
+		--put $(BUILD)/vm/bin $(addprefix --put ,$(FILES))
 
 # The examples in containers, with /dev/cosy and the seccomp filters of Podman, Docker and systemd; of root's and of
 # a user's, by crun and by Podman.
