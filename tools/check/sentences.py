@@ -28,6 +28,7 @@ SOURCES = (
     "CHANGELOG.md",
     "docs/README.md",
     "docs/use/*.md",
+    "docs/inside/fast.md",
     "docs/inside/security.md",
     "docs/measured/attacks.md",
     "man/*.[1-8]",
