@@ -29,6 +29,7 @@ SOURCES = (
     "docs/README.md",
     "docs/use/*.md",
     "docs/inside/fast.md",
+    "docs/inside/overview.md",
     "docs/inside/security.md",
     "docs/measured/attacks.md",
     "man/*.[1-8]",
