@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/* levels.c - see levels.h. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/levels.h"
+#include "files/open.h"
+
+/* --- Memory -------------------------------------------------------------------------------- */
+
+/* Makes room for `need` members of `size` bytes.  False: there is no memory. */
+static bool levels_reserve(void *memory, size_t *room, size_t need, size_t size)
+{
+	void **at = memory;
+	size_t more = *room ? *room : 64;
+	void *grown;
+
+	if (need <= *room)
+		return true;
+	while (more < need)
+		more *= 2;
+	grown = reallocarray(*at, more, size);
+	if (!grown)
+		return false;
+	*at = grown;
+	*room = more;
+	return true;
+}
+
+static bool levels_reserve_path(struct libcosy_levels *levels, size_t need)
+{
+	return levels_reserve(&levels->path, &levels->path_room, need, 1);
+}
+
+bool libcosy_levels_create(struct libcosy_levels *levels, const char *path, int fd, int open_flags)
+{
+	size_t length = strlen(path);
+
+	*levels = (struct libcosy_levels){.open = 1, .open_flags = open_flags};
+	if (!levels_reserve(&levels->stack, &levels->room, 1, sizeof(*levels->stack)) ||
+	    !levels_reserve_path(levels, length + 2)) {
+		free(levels->stack);
+		return false;
+	}
+	memcpy(levels->path, path, length + 1);
+	levels->stack[0] = (struct level){.fd = fd, .path = length};
+	levels->count = 1;
+	return true;
+}
+
+void libcosy_levels_destroy(struct libcosy_levels *levels)
+{
+	for (size_t i = 0; i < levels->count; i++)
+		if (levels->stack[i].fd >= 0)
+			close(levels->stack[i].fd);
+	free(levels->stack);
+	free(levels->path);
+	free(levels->names);
+}
+
+size_t libcosy_levels_name(struct libcosy_levels *levels, const char *name, size_t length)
+{
+	size_t at = libcosy_level_top(levels)->path;
+
+	if (!levels_reserve_path(levels, at + length + 2))
+		return 0;
+	if (at && levels->path[at - 1] != '/')
+		levels->path[at++] = '/';
+	memcpy(levels->path + at, name, length);
+	levels->path[at + length] = 0;
+	return at + length;
+}
+
+bool libcosy_levels_note(struct libcosy_levels *levels, const char *name, size_t length)
+{
+	struct level *top = libcosy_level_top(levels);
+
+	if (!levels_reserve(&levels->names, &levels->names_room, top->end + length + 1, 1))
+		return false;
+	memcpy(levels->names + top->end, name, length);
+	levels->names[top->end + length] = 0;
+	top->end += length + 1;
+	return true;
+}
+
+int libcosy_levels_push(struct libcosy_levels *levels)
+{
+	struct level *top = libcosy_level_top(levels);
+	size_t path, length;
+	const char *name;
+
+	if (top->next == top->end)
+		return 0;
+	if (!levels_reserve(&levels->stack, &levels->room, levels->count + 1,
+			    sizeof(*levels->stack)))
+		return -1;
+	top = libcosy_level_top(levels);
+	name = levels->names + top->next;
+	length = strlen(name);
+	path = libcosy_levels_name(levels, name, length);
+	if (!path)
+		return -1;
+	top->next += length + 1;
+	levels->stack[levels->count++] = (struct level){
+		.fd = -1,
+		.path = path,
+		.name = path - length,
+		.next = top->end,
+		.end = top->end,
+	};
+	return 1;
+}
+
+/* --- Descriptors ----------------------------------------------------------------------------- */
+
+int libcosy_level_identify(struct level *level)
+{
+	struct stat stat;
+
+	if (level->identified)
+		return 0;
+	if (fstat(level->fd, &stat))
+		return errno;
+	level->device = stat.st_dev;
+	level->inode = stat.st_ino;
+	level->identified = true;
+	return 0;
+}
+
+/*
+ * Closes the level that is needed last: the lowest that is open, other than the first one, which is
+ * the way to all others, and the uppermost two.  False: there is none.
+ */
+static bool levels_shed(struct libcosy_levels *levels)
+{
+	struct level *level;
+
+	for (size_t i = 1; i + 2 < levels->count; i++) {
+		level = &levels->stack[i];
+		if (level->fd < 0 || libcosy_level_identify(level))
+			continue;
+		close(level->fd);
+		level->fd = -1;
+		levels->open--;
+		return true;
+	}
+	return false;
+}
+
+bool libcosy_levels_shed(struct libcosy_levels *levels)
+{
+	return levels_shed(levels) || (levels->other && levels_shed(levels->other));
+}
+
+/* Opens a directory, and makes room for its descriptor.  -1 with errno. */
+static int levels_open_dir(struct libcosy_levels *levels, int dirfd, const char *name, int flags)
+{
+	int fd;
+
+	if (levels->open >= MAX_LEVELS_OPEN)
+		levels_shed(levels);
+	do
+		fd = libcosy_open_dir(dirfd, name, flags);
+	while (fd < 0 && (errno == EMFILE || errno == ENFILE) && libcosy_levels_shed(levels));
+	return fd;
+}
+
+/* Makes `fd` the level's if that is the directory which the level was, else closes it. */
+static bool level_adopt(struct libcosy_levels *levels, struct level *level, int fd)
+{
+	struct level found = {.fd = fd};
+
+	if (fd < 0)
+		return false;
+	if (libcosy_level_identify(&found) || found.device != level->device ||
+	    found.inode != level->inode) {
+		close(fd);
+		errno = ESTALE;
+		return false;
+	}
+	level->fd = fd;
+	levels->open++;
+	return true;
+}
+
+/* Opens a level again by its name in the one below it. */
+static bool level_descend(struct libcosy_levels *levels, size_t index, int dirfd)
+{
+	struct level *level = &levels->stack[index];
+	char *end = levels->path + level->path, was = *end;
+	bool adopted;
+
+	*end = 0;
+	adopted = level_adopt(levels, level,
+			      libcosy_open_dir(dirfd, levels->path + level->name,
+					       levels->open_flags));
+	*end = was;
+	return adopted;
+}
+
+/*
+ * Opens a level again from the nearest one below it that is open.  The levels between are open
+ * only until the next one is.
+ */
+static bool level_find(struct libcosy_levels *levels, size_t index)
+{
+	size_t from = index;
+	bool found = true;
+	int saved;
+
+	while (levels->stack[from].fd < 0)
+		from--;
+	for (size_t i = from + 1; i <= index && found; i++) {
+		found = level_descend(levels, i, levels->stack[i - 1].fd);
+		if (i - 1 == from || levels->stack[i - 1].fd < 0)
+			continue;
+		saved = errno;
+		close(levels->stack[i - 1].fd);
+		levels->stack[i - 1].fd = -1;
+		levels->open--;
+		errno = saved;
+	}
+	return found;
+}
+
+/* Opens a level again by ".." of the one above it, if that is open: the first level is far away. */
+static bool level_ascend(struct libcosy_levels *levels, size_t index)
+{
+	struct level *level = &levels->stack[index];
+
+	return index + 1 < levels->count && level[1].fd >= 0 && level->identified &&
+	       level_adopt(levels, level, libcosy_open_dir(level[1].fd, "..", 0));
+}
+
+int libcosy_level_fd(struct libcosy_levels *levels, size_t index)
+{
+	struct level *level = &levels->stack[index];
+
+	if (level->fd >= 0)
+		return level->fd;
+	if (level->error) {
+		errno = level->error;
+		return -1;
+	}
+	if (level_ascend(levels, index) || level_find(levels, index))
+		return levels->stack[index].fd;
+	/* It was there before, so it has been moved or removed. */
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		errno = ESTALE;
+	if (errno != EMFILE && errno != ENFILE && errno != ENOMEM)
+		level->error = errno;
+	return -1;
+}
+
+int libcosy_levels_open(struct libcosy_levels *levels)
+{
+	struct level *top = libcosy_level_top(levels);
+	int dirfd = libcosy_level_fd(levels, levels->count - 2);
+	int fd = dirfd;
+
+	if (dirfd >= 0)
+		fd = levels_open_dir(levels, dirfd, levels->path + top->name, levels->open_flags);
+	if (fd < 0) {
+		top->error = errno;
+		return errno;
+	}
+	top->fd = fd;
+	levels->open++;
+	return 0;
+}
+
+void libcosy_levels_pop(struct libcosy_levels *levels)
+{
+	struct level *top = libcosy_level_top(levels);
+
+	if (levels->count > 1 && top[-1].fd < 0 && !top[-1].error)
+		level_ascend(levels, levels->count - 2);
+	levels->count--;
+	if (top->fd < 0)
+		return;
+	close(top->fd);
+	levels->open--;
+}
