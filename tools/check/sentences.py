@@ -30,6 +30,7 @@ SOURCES = (
     "docs/use/*.md",
     "docs/inside/fast.md",
     "docs/inside/overview.md",
+    "docs/inside/preload.md",
     "docs/inside/security.md",
     "docs/measured/attacks.md",
     "man/*.[1-8]",
