@@ -29,10 +29,12 @@ SOURCES = (
     "docs/README.md",
     "docs/use/*.md",
     "docs/inside/fast.md",
+    "docs/inside/move.md",
     "docs/inside/overview.md",
     "docs/inside/preload.md",
     "docs/inside/security.md",
     "docs/measured/attacks.md",
+    "docs/measured/moving-parts.md",
     "man/*.[1-8]",
 )
 ALLOWED = Path("tools/check/sentences.txt")
