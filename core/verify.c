@@ -3,12 +3,13 @@
  * verify.c - checks that based code stays in its own memory, as the sandbox promises.  It
  * looks only at the code that was emitted, by rules that know nothing of how it came about:
  *
- *	frame	r10 is never written, and offsets from it stay in the frame
+ *	kinds	each instruction is of a kind that the sandbox emits: no indirect jump or call,
+ *		no call of a kernel's function by number, none of the kernel verifier's own
+ *	frame	r10 is never written, nor is its value used; offsets from it stay in the frame
  *	entry	what the caller gave, at r1, is read until something else is in r1
- *	buffer	each other access counts from AX, less than a page up, and AX has been
- *		masked on each way to it: nothing changed it since, and jumps that come in
- *		between start where it has been masked, too; or from a register that such an
- *		AX was copied to, where no jump leads to what is between
+ *	buffer	each other access counts from a register, less than a page up, and that has been
+ *		masked on each way to it: nothing changed it since but a copy of another masked
+ *		one, and jumps that come in between start where it is masked as well
  *
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
  * access is in the buffer or in the page above it, which holds nothing.
@@ -21,23 +22,25 @@
 /* The largest offset: the page above the buffer, less the largest access. */
 enum { MAX_OFFSET = 4096 - 8 };
 
-enum place {
-	PLACE_HALF = 1 << 0,   /* the second half of a constant is here */
-	PLACE_TARGET = 1 << 1, /* a jump leads here */
-	PLACE_OTHER = 1 << 2,  /* ... from where r1 is not the entry */
-	PLACE_ENTRY = 1 << 3,  /* ... from where it is */
-	PLACE_ANY = 1 << 4,    /* ... from where AX may be anything */
-	PLACE_MASKED = 1 << 5, /* ... from where it is masked */
+/* What is known of a register: a bit for each, and for what the caller gave. */
+enum {
+	ALL_KNOWN = 0xffff,
+	ENTRY = 1 << 15, /* r1 is the caller's struct cosy_entry */
+};
+
+/* An instruction, and what is known after all jumps to it that were seen. */
+struct place {
+	bool is_half;	/* the second half of a constant is here */
+	bool is_target; /* a jump leads here */
+	u16 known;	/* registers that are an offset in the buffer, by their bits; ENTRY */
 };
 
 struct verifier {
 	const struct cosy_code *code;
 	u32 size; /* of the buffer */
-	u8 *places;
-	bool masked; /* AX is an offset in the buffer */
-	u32 copies;  /* registers that hold what AX was when it was one, by their bits */
-	bool entry;  /* r1 is the caller's struct cosy_entry */
-	bool dead;   /* only jumps lead to the next instruction */
+	struct place *places;
+	u16 known;
+	bool dead; /* only jumps lead to the next instruction */
 };
 
 static bool is_constant(const struct bpf_insn *insn)
@@ -79,22 +82,20 @@ static const char *find_targets(struct verifier *v)
 			continue;
 		if (++at == count)
 			return "ends in the middle of a constant";
-		v->places[at] = PLACE_HALF;
+		v->places[at].is_half = true;
 	}
 	core_yield();
 	for (at = 0; at < count; at++) {
-		if (!is_jump(&insns[at]) || v->places[at] & PLACE_HALF)
+		if (!is_jump(&insns[at]) || v->places[at].is_half)
 			continue;
 		target = target_of(&insns[at], at);
-		if (target >= count || v->places[target] & PLACE_HALF)
+		if (target >= count || v->places[target].is_half)
 			return "jumps to where no instruction is";
-		v->places[target] |= PLACE_TARGET;
-		/*
-		 * The target of a back edge is looked at before what is known where the edge
-		 * starts.
-		 */
+		if (!v->places[target].is_target)
+			v->places[target] = (struct place){.is_target = true, .known = ALL_KNOWN};
+		/* The target of a back edge is verified before what is known where the edge starts. */
 		if (target <= at)
-			v->places[target] |= PLACE_OTHER | PLACE_ANY;
+			v->places[target].known = 0;
 	}
 	return NULL;
 }
@@ -107,7 +108,7 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 	if (insn->code == COSY_FENCE)
 		return NULL;
 	if (BPF_MODE(insn->code) == BPF_PROBE_MEM32) {
-		if (base == COSY_AX ? !v->masked : !(v->copies & 1u << base))
+		if (!(v->known & 1u << base))
 			return "reaches the buffer by what is not masked";
 		return insn->off < 0 || insn->off > MAX_OFFSET ? "reaches too far" : NULL;
 	}
@@ -117,7 +118,7 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 		return insn->off < -(s32)v->code->stack_size || insn->off + (s32)size_of(insn) > 0
 			       ? "leaves its frame"
 			       : NULL;
-	if (is_load && base == 1 && v->entry && insn->off >= 0 &&
+	if (is_load && base == 1 && v->known & ENTRY && insn->off >= 0 &&
 	    insn->off + size_of(insn) <= sizeof(struct cosy_entry))
 		return NULL;
 	return "has an access to no memory of its own";
@@ -126,36 +127,92 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 /* Notes at a jump's target what is known where it starts: that is all that is known there. */
 static void follow_jump(struct verifier *v, const struct bpf_insn *insn, u32 at)
 {
-	u32 target = target_of(insn, at);
-
-	v->places[target] |= v->entry ? PLACE_ENTRY : PLACE_OTHER;
-	v->places[target] |= v->masked ? PLACE_MASKED : PLACE_ANY;
+	v->places[target_of(insn, at)].known &= v->known;
 	v->dead = BPF_OP(insn->code) == BPF_JA;
 }
 
+/* Keeps what is known on each way to an instruction that jumps lead to. */
 static void arrive_at_target(struct verifier *v, u32 at)
 {
-	const u8 entry = PLACE_ENTRY | PLACE_OTHER, masked = PLACE_MASKED | PLACE_ANY;
-
-	v->entry = (v->entry || v->dead) && (v->places[at] & entry) == PLACE_ENTRY;
-	v->masked = (v->masked || v->dead) && (v->places[at] & masked) == PLACE_MASKED;
-	v->copies = 0;
+	v->known = (v->dead ? ALL_KNOWN : v->known) & v->places[at].known;
 }
 
 static const char *verify_register(struct verifier *v, const struct bpf_insn *insn)
 {
 	const u8 mask = BPF_ALU64 | BPF_AND | BPF_K, copy = BPF_ALU64 | BPF_MOV | BPF_X;
+	bool masked;
 
 	if (insn->dst_reg == COSY_FP)
 		return "changes r10";
-	v->copies &= ~(1u << insn->dst_reg);
-	if (insn->code == copy && insn->src_reg == COSY_AX && !insn->off && v->masked)
-		v->copies |= 1u << insn->dst_reg;
+	if (insn->code == copy && !insn->off)
+		masked = v->known & 1u << insn->src_reg;
+	else
+		masked = v->size && insn->code == mask && (u32)insn->imm == v->size - 1;
+	v->known &= ~(1u << insn->dst_reg);
+	if (masked)
+		v->known |= 1u << insn->dst_reg;
 	if (insn->dst_reg == 1)
-		v->entry = false;
-	if (insn->dst_reg == COSY_AX)
-		v->masked = v->size && insn->code == mask && (u32)insn->imm == v->size - 1;
+		v->known &= ~ENTRY;
 	return NULL;
+}
+
+/* --- Kinds of instructions ------------------------------------------------------------- */
+
+static bool is_register(u8 reg)
+{
+	return reg <= COSY_FP || reg == COSY_AX;
+}
+
+/*
+ * Arithmetic has no offset, but for a move that extends a sign: others are the kernel's, and add
+ * an address of its own.
+ */
+static bool is_arithmetic(const struct bpf_insn *insn)
+{
+	u8 op = BPF_OP(insn->code);
+	bool takes_register = BPF_SRC(insn->code) == BPF_X && op != BPF_END;
+
+	if (op > BPF_END || (op == BPF_END && BPF_CLASS(insn->code) == BPF_ALU64))
+		return false;
+	if (takes_register ? insn->src_reg == COSY_FP : insn->src_reg != 0)
+		return false;
+	return !insn->off || (op == BPF_MOV && takes_register &&
+			      (insn->off == 8 || insn->off == 16 || insn->off == 32));
+}
+
+static bool is_flow(const struct bpf_insn *insn)
+{
+	u8 op = BPF_OP(insn->code);
+
+	if (op == BPF_CALL || op == BPF_EXIT)
+		return insn->code == (BPF_JMP | op) && !insn->dst_reg && !insn->src_reg;
+	if (insn->dst_reg == COSY_FP)
+		return false;
+	if (BPF_SRC(insn->code) == BPF_X)
+		return op != BPF_JA && op < BPF_JCOND && insn->src_reg != COSY_FP;
+	return op < BPF_JCOND && !insn->src_reg;
+}
+
+/* Tells whether the sandbox emits instructions of the kind. */
+static bool is_of_a_kind(const struct bpf_insn *insn)
+{
+	if (!is_register(insn->dst_reg) || !is_register(insn->src_reg))
+		return false;
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_LD:
+		return is_constant(insn) && !insn->src_reg && !insn->off && !insn[1].code &&
+		       !insn[1].dst_reg && !insn[1].src_reg && !insn[1].off;
+	case BPF_ALU:
+	case BPF_ALU64:
+		return is_arithmetic(insn);
+	case BPF_JMP:
+	case BPF_JMP32:
+		return is_flow(insn);
+	case BPF_STX:
+		return insn->src_reg != COSY_FP;
+	default:
+		return true; /* verify_access */
+	}
 }
 
 static const char *verify_insn(struct verifier *v, u32 at)
@@ -163,8 +220,10 @@ static const char *verify_insn(struct verifier *v, u32 at)
 	const struct bpf_insn *insn = &v->code->insns[at];
 	const char *problem;
 
-	if (v->places[at] & PLACE_TARGET)
+	if (v->places[at].is_target)
 		arrive_at_target(v, at);
+	if (!is_of_a_kind(insn))
+		return "has an instruction that the sandbox does not emit";
 	v->dead = false;
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_LDX:
@@ -179,8 +238,7 @@ static const char *verify_insn(struct verifier *v, u32 at)
 			follow_jump(v, insn, at);
 			return NULL;
 		}
-		v->masked = v->entry = false;
-		v->copies = 0;
+		v->known = 0;
 		v->dead = BPF_OP(insn->code) == BPF_EXIT;
 		return NULL;
 	default:
@@ -190,11 +248,11 @@ static const char *verify_insn(struct verifier *v, u32 at)
 
 int cosy_verify(const struct cosy_code *code, u32 size, const char **ret)
 {
-	struct verifier v = {.code = code, .size = size, .entry = true};
+	struct verifier v = {.code = code, .size = size, .known = ENTRY};
 	const char *problem;
 	u32 at;
 
-	v.places = core_alloc(code->insn_cnt);
+	v.places = core_alloc(code->insn_cnt * sizeof(*v.places));
 	if (!v.places)
 		return -ENOMEM;
 	problem = find_targets(&v);
