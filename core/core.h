@@ -240,8 +240,9 @@ struct cosy_sandbox {
 	 */
 	bool based;
 	/*
-	 * Make each based access by a copy of AX in a register of the program's: JITs that report
-	 * faults in BPF's arenas (newer than Linux 6.12) take r0 to r9 alone.  All others do, too.
+	 * Make each based access by a dead register of the program's, or by a copy of AX in a live
+	 * one: JITs that report faults in BPF's arenas (newer than Linux 6.12) take r0 to r9 alone.
+	 * All JITs take those.
 	 */
 	bool copies_ax;
 	u64 seed;	   /* of the blinding */

@@ -63,7 +63,7 @@ static void insn_append(struct cosy_emit *e, struct bpf_insn insn)
  * Tells whether a new turn (emit.h) begins.  A jump without a label leads to an instruction one or
  * two further on.
  */
-static bool is_turn(u8 code, u8 dst)
+static bool is_turn(const struct cosy_emit *e, u8 code, u8 dst)
 {
 	switch (BPF_CLASS(code)) {
 	case BPF_ST:
@@ -73,13 +73,13 @@ static bool is_turn(u8 code, u8 dst)
 	case BPF_JMP32:
 		return true;
 	default:
-		return dst == COSY_AX;
+		return dst == e->keeper;
 	}
 }
 
 void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm)
 {
-	e->turn += is_turn(code, dst);
+	e->turn += is_turn(e, code, dst);
 	insn_append(e,
 		    (struct bpf_insn){
 			    .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm});

@@ -36,7 +36,8 @@ struct cosy_emit {
 	bool far;   /* jumps of more than 16 bits */
 	bool blind; /* see cosy_emit_secret */
 	u64 random; /* state of the blinding's generator */
-	u32 turn;   /* counts whatever may change AX, and places that jumps lead to */
+	u8 keeper;  /* the register of which `turn` counts the changes: AX, or a dead one */
+	u32 turn;   /* counts whatever may change the keeper, and places that jumps lead to */
 	int error;
 };
 

@@ -5,6 +5,7 @@
  *	sandbox_flow.c	entry, resume points, jumps and fuel, calls, returns
  *	sandbox_mem.c	loads, stores, atomics
  *	sandbox_piece.c	which loads and stores share a test
+ *	sandbox_live.c	which registers are read later
  *	sandbox_alu.c	arithmetic and constants
  *	emit.c		the growing code, its labels, hidden constants
  */
@@ -22,6 +23,7 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 	w->code.far = far;
 	w->code.blind = how->blind;
 	w->code.random = how->seed;
+	w->code.keeper = COSY_AX;
 
 	for (i = 0; i < program->function_cnt; i++) {
 		if (program->functions[i].frame_words > w->frame_words)
@@ -43,7 +45,11 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 	w->resume = cosy_emit_labels(&w->code, 1);
 	w->returns = cosy_emit_labels(&w->code, 1);
 	w->trap = cosy_emit_labels(&w->code, 1);
-	return how->based && how->size ? cosy_pieces_init(w) : 0;
+	if (!how->based || !how->size)
+		return 0;
+	if (how->copies_ax && cosy_live_find(program, &w->live))
+		return -ENOMEM;
+	return cosy_pieces_init(w);
 }
 
 static void rewrite_deinit(struct cosy_rewrite *w)
@@ -51,6 +57,7 @@ static void rewrite_deinit(struct cosy_rewrite *w)
 	cosy_emit_deinit(&w->code);
 	core_free(w->stubs);
 	core_free(w->safepoints);
+	core_free(w->live);
 	cosy_pieces_deinit(w);
 }
 

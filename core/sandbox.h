@@ -6,7 +6,8 @@
  * mapping of the shared buffer is only ever in AX, or in the register that a
  * load is about to overwrite; in based code in no register of BPF's at all.  It
  * is never in memory, and AX is dead wherever a thunk is called or the program
- * may resume.
+ * may resume.  What is in a dead register of the program's is no secret: in based
+ * code that is an offset in the buffer.
  */
 #ifndef COSY_SANDBOX_H
 #define COSY_SANDBOX_H
@@ -42,11 +43,13 @@ struct cosy_near {
 	u32 slow;      /* label: the access in the slow copy */
 };
 
-/* The content of AX: the masked offset of the byte that is `at` bytes from a group's leader. */
+/*
+ * The content of the keeper: the masked offset of the byte that is `at` bytes from a group's leader.
+ */
 struct cosy_ax {
 	u32 group; /* 0: nothing */
 	s32 at;
-	u32 turn; /* cosy_emit.turn, which a change of AX moves on */
+	u32 turn; /* cosy_emit.turn, which a change of the keeper moves on */
 };
 
 struct cosy_rewrite {
@@ -60,6 +63,7 @@ struct cosy_rewrite {
 	u32 access_cnt;
 	u32 based_cnt;
 	struct cosy_pieces *pieces; /* NULL: not in based code */
+	u16 *live; /* [insn_cnt] registers that are read later; NULL: no access needs to know */
 	struct cosy_ax ax;
 	const struct cosy_slow *slow; /* the copy that is emitted */
 	u32 *safepoints; /* [insn_cnt] label: safepoint of back edges to there, or COSY_UNBOUND */
@@ -82,6 +86,14 @@ void cosy_emit_sign_extend(struct cosy_emit *e, u8 dst, u32 bits, bool wide);
 void cosy_rewrite_access(struct cosy_rewrite *w, u32 at);
 void cosy_emit_stubs(struct cosy_rewrite *w);
 
+/* sandbox_live.c: registers that are read later */
+/* Returns 0 with the sets of live registers, or with NULL in *ret if they take too long; -ENOMEM. */
+int cosy_live_find(const struct cosy_program *program, u16 **ret);
+/* Returns the registers, by their bits, that are live at an instruction, or that it names. */
+u32 cosy_registers_used(const struct cosy_program *program, const u16 *live, u32 at);
+/* Returns a register that is not among `used` and that no store borrows, or AX if there is none. */
+u8 cosy_register_unused(const struct cosy_rewrite *w, u32 used);
+
 /* sandbox_piece.c: which accesses share a test */
 int cosy_pieces_init(struct cosy_rewrite *w);
 void cosy_pieces_deinit(struct cosy_rewrite *w);
@@ -92,7 +104,7 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 /* Called after a jump of the code proper is emitted, and to bind a place that jumps lead to. */
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at);
 void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
-/* Notes that AX is what it was at `turn`: whatever was emitted since runs on other ways. */
+/* Notes that the keeper is what it was at `turn`: whatever was emitted since runs on other ways. */
 void cosy_ax_keep(struct cosy_rewrite *w, u32 turn);
 /* Returns a slow copy by its number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);

@@ -29,7 +29,8 @@
  *
  * Test and mask are the same, and neither UB nor KB is there: whatever ORIGIN holds,
  * even a mispredicted old value, the access is in the buffer.  Where the JIT does not take AX
- * in such an access (copies_ax), a register of the program's has a copy of it:
+ * in such an access (copies_ax), a register that is dead there (sandbox_live.c) stands for AX, in
+ * a load the one that it overwrites.  Where none is dead, one of the program's has a copy of AX:
  *
  *	dst = AX				slot VALUE = base
  *	dst = *(B + dst)			base = AX
@@ -45,7 +46,7 @@
  *		dst = *(B + AX + 0)			    AX &= S - 1
  *							    dst = *(B + AX + off)
  *
- * AX is masked, and off is from 0 to less than the page above the buffer, which
+ * AX, or the keeper in its place, is masked, and off is from 0 to less than the page above the buffer, which
  * holds nothing.
  */
 #include "sandbox.h"
@@ -96,19 +97,13 @@ static u64 buffer_delta(const struct cosy_rewrite *w, const struct bpf_insn *ins
 	return (u64)(s64)insn->off - w->how->user_base;
 }
 
-/* AX = the access's address less the buffer's user address: its offset, if it is in the buffer. */
-static void emit_offset(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn)
+/* dst = reg + delta, less the buffer's user address: an offset, if it is in the buffer. */
+static void emit_based_offset(struct cosy_rewrite *w, u8 dst, u8 reg, s32 delta)
 {
-	struct cosy_emit *e = &w->code;
-
-	if (!w->how->based) {
-		emit_sum(w, reg, buffer_delta(w, insn));
-		return;
-	}
-	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_ORIGIN);
-	emit_op(e, BPF_ADD, COSY_AX, reg);
-	if (insn->off)
-		cosy_emit_add_secret(e, COSY_AX, insn->off);
+	emit_load(&w->code, dst, COSY_FP, COSY_SLOT_ORIGIN);
+	emit_op(&w->code, BPF_ADD, dst, reg);
+	if (delta)
+		cosy_emit_add_secret(&w->code, dst, delta);
 }
 
 /* Goes to the stub when reg is no offset of an N-byte access, and masks it. */
@@ -132,34 +127,25 @@ static struct cosy_stub *new_stub(struct cosy_rewrite *w, u32 at)
 
 /* --- Accesses that share a test ---------------------------------------------------- */
 
-/* AX = the offset of reg + delta, if that is in the buffer.  The caller masks it. */
-static void emit_near_offset(struct cosy_rewrite *w, u8 reg, s32 delta)
-{
-	emit_load(&w->code, COSY_AX, COSY_FP, COSY_SLOT_ORIGIN);
-	emit_op(&w->code, BPF_ADD, COSY_AX, reg);
-	if (delta)
-		cosy_emit_add_secret(&w->code, COSY_AX, delta);
-}
-
 static void ax_set(struct cosy_rewrite *w, const struct cosy_near *near, s32 at)
 {
 	w->ax = (struct cosy_ax){near->group, at, w->code.turn};
 }
 
-/* AX = the masked offset of the group's first byte, or goes to the slow copy. */
+/* The keeper = the masked offset of the group's first byte, or goes to the slow copy. */
 static void emit_lead(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
 		      u32 slow)
 {
 	struct cosy_emit *e = &w->code;
 	s32 last = w->how->size - (near->high - near->low);
 
-	emit_near_offset(w, reg, near->low - near->at + off);
-	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, COSY_AX, 0, last), slow);
-	emit_op_imm(e, BPF_AND, COSY_AX, w->how->size - 1);
+	emit_based_offset(w, e->keeper, reg, near->low - near->at + off);
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, e->keeper, 0, last), slow);
+	emit_op_imm(e, BPF_AND, e->keeper, w->how->size - 1);
 	ax_set(w, near, near->low);
 }
 
-/* AX = the masked offset of something of the group, at the access or below it. */
+/* The keeper = the masked offset of something of the group, at the access or below it. */
 static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off)
 {
 	s32 base = near->at - off;
@@ -172,12 +158,12 @@ static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8
 	 */
 	if (off < 0 || base < near->low)
 		base = near->at;
-	emit_near_offset(w, reg, base - (near->at - off));
-	emit_op_imm(&w->code, BPF_AND, COSY_AX, w->how->size - 1);
+	emit_based_offset(w, w->code.keeper, reg, base - (near->at - off));
+	emit_op_imm(&w->code, BPF_AND, w->code.keeper, w->how->size - 1);
 	ax_set(w, near, base);
 }
 
-/* Makes AX what the access counts from.  Returns how far above that the access is. */
+/* Makes the keeper what the access counts from.  Returns how far above that the access is. */
 static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
 		     u32 slow)
 {
@@ -191,6 +177,25 @@ static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 re
 static void emit_insn_slot(struct cosy_rewrite *w, u32 at)
 {
 	cosy_emit(&w->code, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_INSN, at);
+}
+
+/*
+ * Returns the register for the offset of an access that has a test of its own: AX, or where the JIT
+ * takes no AX the one that a load overwrites, or one that is dead.
+ */
+static u8 choose_base(const struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u32 used;
+
+	if (!w->live)
+		return COSY_AX;
+	if (BPF_CLASS(insn->code) == BPF_LDX && insn->dst_reg != insn->src_reg)
+		return insn->dst_reg;
+	used = cosy_registers_used(w->program, w->live, at);
+	if (w->code.keeper != COSY_AX)
+		used |= 1u << w->code.keeper;
+	return cosy_register_unused(w, used);
 }
 
 /* --- Loads --------------------------------------------------------------------- */
@@ -224,13 +229,13 @@ static void emit_checked_load(struct cosy_rewrite *w, u32 at)
 	emit_move(&w->code, insn->dst_reg, COSY_AX);
 }
 
-/* dst = *(B + AX + off); there is no sign-extending one in all JITs that have B. */
-static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off)
+/* dst = *(B + base + off); there is no sign-extending one in all JITs that have B. */
+static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 base, s32 off)
 {
 	struct cosy_emit *e = &w->code;
-	u8 dst = insn->dst_reg, base = COSY_AX;
+	u8 dst = insn->dst_reg;
 
-	if (w->how->copies_ax) {
+	if (w->how->copies_ax && base == COSY_AX) {
 		emit_move(e, dst, COSY_AX);
 		base = dst;
 	}
@@ -246,17 +251,23 @@ static void emit_buffer_load(struct cosy_rewrite *w, u32 at)
 	struct cosy_emit *e = &w->code;
 	struct cosy_stub *stub;
 	struct cosy_near near;
+	u8 base;
 
 	if (cosy_piece_find(w, at, &near)) {
-		emit_based_load(w, insn, emit_near(w, &near, insn->src_reg, insn->off, near.slow));
+		s32 off = emit_near(w, &near, insn->src_reg, insn->off, near.slow);
+
+		emit_based_load(w, insn, e->keeper, off);
 		return;
 	}
 	stub = new_stub(w, at);
-	emit_offset(w, insn->src_reg, insn);
-	emit_bound(w, COSY_AX, insn, stub->entry);
 	if (w->how->based) {
-		emit_based_load(w, insn, 0);
+		base = choose_base(w, at);
+		emit_based_offset(w, base, insn->src_reg, insn->off);
+		emit_bound(w, base, insn, stub->entry);
+		emit_based_load(w, insn, base, 0);
 	} else {
+		emit_sum(w, insn->src_reg, buffer_delta(w, insn));
+		emit_bound(w, COSY_AX, insn, stub->entry);
 		cosy_emit_constant(e, insn->dst_reg, w->how->kernel_base);
 		emit_op(e, BPF_ADD, insn->dst_reg, COSY_AX);
 		emit_raw_load(w, insn, insn->dst_reg, 0);
@@ -349,13 +360,15 @@ static void emit_checked_store(struct cosy_rewrite *w, u32 at)
 	emit_thunk(w, COSY_THUNK_STORE1 + size_order(insn));
 }
 
-/* *(B + AX + off) = what emit_raw_store stores */
-static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off, u8 value)
+/* *(B + base + off) = what emit_raw_store stores */
+static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 base, s32 off,
+			     u8 value)
 {
+	bool copies = w->how->copies_ax && base == COSY_AX;
+	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code);
 	struct cosy_emit *e = &w->code;
-	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code), base = COSY_AX;
 
-	if (w->how->copies_ax) {
+	if (copies) {
 		base = insn->dst_reg == value ? register_borrowed(insn) : insn->dst_reg;
 		emit_store(e, COSY_FP, COSY_SLOT_VALUE, base);
 		emit_move(e, base, COSY_AX);
@@ -365,7 +378,7 @@ static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn
 		cosy_emit(e, BPF_ST | how, base, 0, off, insn->imm);
 	else
 		cosy_emit(e, BPF_STX | how, base, value, off, 0);
-	if (w->how->copies_ax)
+	if (copies)
 		emit_load(e, base, COSY_FP, COSY_SLOT_VALUE);
 }
 
@@ -378,6 +391,7 @@ static void emit_near_store(struct cosy_rewrite *w, u32 at, const struct cosy_ne
 	const struct bpf_insn *insn = &w->program->insns[at];
 	u8 value = is_immediate(insn) ? COSY_FP : insn->src_reg;
 	u32 slow = near->slow;
+	s32 off;
 
 	if (is_borrowing(w, insn)) {
 		emit_borrow(w, insn);
@@ -390,7 +404,8 @@ static void emit_near_store(struct cosy_rewrite *w, u32 at, const struct cosy_ne
 		stub->back = slow;
 		slow = stub->entry;
 	}
-	emit_based_store(w, insn, emit_near(w, near, insn->dst_reg, insn->off, slow), value);
+	off = emit_near(w, near, insn->dst_reg, insn->off, slow);
+	emit_based_store(w, insn, w->code.keeper, off, value);
 	if (is_borrowing(w, insn))
 		emit_give_back(w, insn);
 }
@@ -414,9 +429,11 @@ static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 		value = register_borrowed(insn);
 	}
 	if (w->how->based) {
-		emit_offset(w, insn->dst_reg, insn);
-		emit_bound(w, COSY_AX, insn, stub->entry);
-		emit_based_store(w, insn, 0, value);
+		u8 base = choose_base(w, at);
+
+		emit_based_offset(w, base, insn->dst_reg, insn->off);
+		emit_bound(w, base, insn, stub->entry);
+		emit_based_store(w, insn, base, 0, value);
 	} else {
 		emit_move_base(w, insn->dst_reg, delta);
 		emit_bound(w, insn->dst_reg, insn, stub->entry);

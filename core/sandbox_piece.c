@@ -18,6 +18,8 @@
  * copy, where every access has a test of its own.  Either way exactly what the program
  * means is done.
  *
+ * Offsets are in AX, or in a register that is dead in the whole piece (the keeper).
+ *
  * Nothing here is needed for harmlessness: a follower is masked as its leader is, and
  * cosy_verify looks for that in what was emitted.
  */
@@ -40,7 +42,7 @@ struct sum {
 	u32 a, b, value;
 };
 
-/* The content of AX after all jumps to a join that are emitted so far. */
+/* The content of the keeper after all jumps to a join that are emitted so far. */
 struct ax_join {
 	u32 at;	  /* 0: none */
 	u32 seen; /* jumps */
@@ -415,6 +417,21 @@ static u32 plan_piece(struct cosy_rewrite *w, u32 start)
 	return at;
 }
 
+/*
+ * Chooses the register for the offsets of a piece: AX, or where the JIT takes no AX one that the
+ * program does not need from the first leader to the last follower.
+ */
+static u8 choose_keeper(const struct cosy_rewrite *w, u32 first, u32 end)
+{
+	u32 at, used = 0;
+
+	if (!w->live)
+		return COSY_AX;
+	for (at = first; at < end; at++)
+		used |= cosy_registers_used(w->program, w->live, at);
+	return cosy_register_unused(w, used);
+}
+
 /* Adds a slow copy from the first leader to the last follower, if there is any. */
 static void add_slow(struct cosy_rewrite *w)
 {
@@ -431,8 +448,10 @@ static void add_slow(struct cosy_rewrite *w)
 		if (group->last >= end)
 			end = group->last + 1;
 	}
+	w->code.keeper = COSY_AX;
 	if (!end)
 		return;
+	w->code.keeper = choose_keeper(w, first, end);
 	p->slows[p->slow_cnt++] =
 		(struct cosy_slow){first, end, cosy_emit_labels(&w->code, end - first)};
 }
@@ -482,7 +501,7 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 	return true;
 }
 
-/* --- AX through joins -------------------------------------------------------------- */
+/* --- The keeper through joins -------------------------------------------------------------- */
 
 static struct ax_join *find_ax_join(struct cosy_pieces *p, u32 at)
 {

@@ -33,6 +33,12 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 u32 differential_hostile(const struct differential *d, const struct cosy_program *program,
 			 struct cosy_state *state, struct world *world);
 
+/*
+ * Tells whether a program that goes on at instruction `at` may read what is in a register there.
+ * The sandbox may use others for itself, so states may differ in them.
+ */
+bool differential_reads_later(const struct cosy_program *program, u32 at, u32 reg);
+
 const char *outcome_name(enum outcome outcome);
 
 #endif /* COSY_TEST_DIFFERENTIAL_H */

@@ -30,13 +30,14 @@ _PARTS = ("core", "lib/test", "include/uapi")
 _SANITIZE = ("-fsanitize=address,bounds", "-fno-sanitize-recover=bounds")
 _FLAGS = ("-std=gnu11", "-w", "-D_GNU_SOURCE")
 _MODEL = ("alu", "checker", "differential", "lint", "reference", "world")
-_CODE = ("emit", "sandbox", "sandbox_alu", "sandbox_flow", "sandbox_mem", "sandbox_piece")
+_CODE = ("emit", "sandbox", "sandbox_alu", "sandbox_flow", "sandbox_live", "sandbox_mem", "sandbox_piece")
 _SHAPE = ("ops", "reject", "validate")
 # The files of core/ and core/test/ that a test needs.
 _TESTS = {
     "container_test": ("container", "reject"),
     "ops_test": ("ops",),
     "sandbox_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
+    "sandbox_live_test": ("sandbox_live", *_SHAPE),
     "sandbox_rule_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
     "validate_test": _SHAPE,
     "verify_test": ("verify",),
@@ -48,6 +49,7 @@ _NOTICE = {
     "ops.c": ("ops_test", "validate_test"),
     "ops.def": ("validate_test",),
     "reject.c": ("validate_test", "container_test"),
+    "sandbox_live.c": ("sandbox_live_test", *_SANDBOX),
     "validate.c": ("validate_test",),
     "verify.c": ("verify_test",),
 }

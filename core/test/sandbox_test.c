@@ -449,13 +449,75 @@ static void buffer_accesses_are_cheap(void)
 	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 6);
 	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 6);
 	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 6);
+	/* A register that is dead stands for AX. */
 	copies_ax = true;
-	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 7);
-	CHECK(added(BASED, LOAD(BPF_DW, 6, 6, 8)) <= 7);
-	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 9);
-	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 6)) <= 9);
-	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 9);
+	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 6);
+	CHECK(added(BASED, LOAD(BPF_DW, 6, 6, 8)) <= 6);
+	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 6);
+	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 6)) <= 6);
+	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 6);
 	copies_ax = false;
+}
+
+/* All ten registers have values that are read later: what an access borrows it gives back. */
+#define FILL                                                                                       \
+	MOV_X(6, 1), MOV_K(0, 1), MOV_K(1, 2), MOV_K(2, 4), MOV_K(3, 8), MOV_K(4, 16),             \
+		MOV_K(5, 32), MOV_K(7, 64), MOV_K(8, 128), MOV_K(9, 256)
+#define SUM                                                                                        \
+	ALU64_X(BPF_ADD, 0, 1), ALU64_X(BPF_ADD, 0, 2), ALU64_X(BPF_ADD, 0, 3),                    \
+		ALU64_X(BPF_ADD, 0, 4), ALU64_X(BPF_ADD, 0, 5), ALU64_X(BPF_ADD, 0, 7),            \
+		ALU64_X(BPF_ADD, 0, 8), ALU64_X(BPF_ADD, 0, 9)
+
+/* Returns the instructions of an access between the two. */
+static u64 added_among_live(struct bpf_insn access)
+{
+	const struct bpf_insn with[] = {FILL, access, SUM, MOV_X(2, 6), EXIT()};
+	const struct bpf_insn without[] = {FILL, SUM, MOV_X(2, 6), EXIT()};
+
+	return executed(BASED, with, COUNT(with)) - executed(BASED, without, COUNT(without));
+}
+
+static void live_registers_are_kept(void)
+{
+	copies_ax = true;
+	CHECK_EQ(added_among_live(STORE_K(BPF_DW, 6, 8, 7)), 9);
+	CHECK_EQ(added_among_live(STORE(BPF_DW, 6, 8, 3)), 9);
+	CHECK_EQ(added_among_live(STORE(BPF_DW, 6, 8, 6)), 9);
+	CHECK_EQ(added_among_live(LOAD(BPF_DW, 6, 6, 8)), 7);
+	copies_ax = false;
+	ALL_WAYS(RUN_DONE, 511, FILL, STORE_K(BPF_DW, 6, 8, 7), SUM, EXIT());
+	ALL_WAYS(RUN_DONE, 511, FILL, STORE(BPF_DW, 6, 8, 3), SUM, EXIT());
+	ALL_WAYS(RUN_DONE, 511 + 256, FILL, STORE(BPF_DW, 6, 8, 9), LOAD(BPF_DW, 6, 6, 8), SUM,
+		 ALU64_X(BPF_ADD, 0, 6), EXIT());
+	/* In a loop, whose accesses share a test. */
+	ALL_WAYS(RUN_DONE, 511 + 255, FILL, STORE_K(BPF_DW, 6, 8, 7), STORE(BPF_DW, 6, 16, 3),
+		 STORE(BPF_DW, 6, 24, 0), SUM, ALU64_K(BPF_SUB, 9, 255), JUMP_K(BPF_JEQ, 9, 1, -13),
+		 EXIT());
+}
+
+/* A register is dead from where it is read last to where it is written next. */
+static void dead_registers_are_used_while_dead(void)
+{
+	/* r2 is read after the stores, by each kind of instruction that reads it. */
+	ALL_WAYS(RUN_DONE, 5, MOV_K(2, 5), STORE_K(BPF_DW, 1, 8, 7), MOV_X(0, 2), EXIT());
+	ALL_WAYS(RUN_DONE, 5, MOV_K(2, 5), STORE_K(BPF_DW, 1, 8, 7), STORE(BPF_DW, 10, -8, 2),
+		 LOAD(BPF_DW, 0, 10, -8), EXIT());
+	ALL_WAYS(RUN_DONE, 7, MOV_X(2, 1), STORE_K(BPF_DW, 1, 8, 7), LOAD(BPF_DW, 0, 2, 8), EXIT());
+	ALL_WAYS(RUN_DONE, 9, MOV_K(2, 5), STORE_K(BPF_DW, 1, 8, 7), JUMP_K(BPF_JNE, 2, 5, 2),
+		 MOV_K(0, 9), EXIT(), MOV_K(0, 1), EXIT());
+	/* On one way alone, and around a loop. */
+	ALL_WAYS(RUN_DONE, 5, MOV_K(2, 5), STORE_K(BPF_DW, 1, 8, 7), MOV_K(0, 0),
+		 JUMP_K(BPF_JEQ, 0, 0, 1), MOV_K(2, 1), MOV_X(0, 2), EXIT());
+	ALL_WAYS(RUN_DONE, 10, MOV_K(9, 2), MOV_K(0, 0), MOV_K(2, 5), ALU64_X(BPF_ADD, 0, 2),
+		 STORE_K(BPF_DW, 1, 8, 7), STORE_K(BPF_DW, 1, 16, 7), ALU64_K(BPF_ADD, 9, -1),
+		 JUMP_K(BPF_JNE, 9, 0, -5), EXIT());
+	/* By what is called, and after it. */
+	ALL_WAYS(RUN_DONE, 5, MOV_K(2, 5), STORE_K(BPF_DW, 1, 8, 7), CALL_LOCAL(1), EXIT(),
+		 MOV_X(0, 2), EXIT());
+	ALL_WAYS(RUN_DONE, 5, MOV_K(6, 5), STORE_K(BPF_DW, 1, 8, 7), CALL(COSY_NR_getpid),
+		 MOV_X(0, 6), EXIT());
+	ALL_WAYS(RUN_DONE, 5, MOV_K(6, 5), STORE_K(BPF_DW, 1, 8, 7), CALL_LOCAL(2), MOV_X(0, 6),
+		 EXIT(), STORE_K(BPF_DW, 1, 8, 7), MOV_K(6, 1), EXIT());
 }
 
 static u64 executed_around(const struct bpf_insn *body, u32 count)
@@ -502,10 +564,12 @@ static void followers_are_cheaper(void)
 	CHECK_EQ(added_last(ways, COUNT(ways)), 1);
 	CHECK_EQ(added_last(other, COUNT(other)), 4);
 	copies_ax = true;
-	CHECK_EQ(added_last(same, COUNT(same)), 2);
-	CHECK_EQ(added_last(stores, COUNT(stores)), 4);
-	CHECK_EQ(added_last(ways, COUNT(ways)), 2);
-	CHECK_EQ(added_last(other, COUNT(other)), 5);
+	CHECK_EQ(added_last(edge, COUNT(edge)), 1);
+	CHECK_EQ(added_last(same, COUNT(same)), 1);
+	CHECK_EQ(added_last(stores, COUNT(stores)), 1);
+	CHECK_EQ(added_last(turns, COUNT(turns)), 4);
+	CHECK_EQ(added_last(ways, COUNT(ways)), 1);
+	CHECK_EQ(added_last(other, COUNT(other)), 4);
 	copies_ax = false;
 }
 
@@ -623,6 +687,8 @@ int main(void)
 	slow_copies_are_whole();
 	bases_take_turns();
 	buffer_accesses_are_cheap();
+	live_registers_are_kept();
+	dead_registers_are_used_while_dead();
 	followers_are_cheaper();
 	far_jumps_need_v4();
 	the_same_input_gives_the_same_code();

@@ -58,6 +58,7 @@ u8 *world_bytes(struct world *world, u64 address, u32 size)
 /* Answers: small numbers, errors, addresses, noise; some calls fill memory. */
 u64 world_call(struct world *world, u32 number, const u64 reg[6])
 {
+	const u32 args = strlen(cosy_call_find(number)->args);
 	u64 noise;
 	u8 *bytes;
 	u32 i;
@@ -65,8 +66,8 @@ u64 world_call(struct world *world, u32 number, const u64 reg[6])
 	if (world->answer)
 		return world->answer(world, number, reg);
 	world->log = world_mix(world->log, number);
-	for (i = 0; i < 6; i++)
-		world->log = world_mix(world->log, reg[i]);
+	for (i = 0; i < args; i++)
+		world->log = world_mix(world->log, reg[i < 5 ? i + 1 : 0]);
 	world->calls++;
 	noise = world_mix(world->log, world->seed);
 
