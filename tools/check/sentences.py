@@ -32,6 +32,7 @@ SOURCES = (
     "docs/inside/move.md",
     "docs/inside/overview.md",
     "docs/inside/preload.md",
+    "docs/inside/profile.md",
     "docs/inside/security.md",
     "docs/measured/attacks.md",
     "docs/measured/moving-parts.md",
