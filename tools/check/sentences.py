@@ -29,6 +29,8 @@ SOURCES = (
     "docs/README.md",
     "docs/use/*.md",
     "docs/inside/fast.md",
+    "docs/inside/cosyd.md",
+    "docs/inside/views.md",
     "docs/inside/move.md",
     "docs/inside/overview.md",
     "docs/inside/preload.md",
