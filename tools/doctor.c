@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,7 +17,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -33,6 +31,7 @@
 
 #include "command.h"
 #include "leases.h"
+#include "refusal.h"
 #include "say.h"
 
 #define DEVICE "/dev/cosy"
@@ -43,7 +42,7 @@
 struct visit {
 	int fd;		 /* of the device, -1 before it is open */
 	int bad;	 /* checks that failed */
-	char first[200]; /* advice: what to do first, "" if there is none */
+	char first[300]; /* advice: what to do first, "" if there is none */
 	struct cosy_version version;
 };
 
@@ -223,30 +222,9 @@ static bool check_functions(struct visit *v)
 	return true;
 }
 
-/* Says how to load the module, or why this kernel would not take it. */
-static void advise_loading(struct visit *v)
-{
-	char lockdown[80], signatures[8];
-
-	if (access("/proc/modules", F_OK)) {
-		advise(v,
-		       "this kernel loads no modules: start another one (in the source tree: make "
-		       "vm)");
-		return;
-	}
-	advise(v, "as root: modprobe cosy    (if it is not found: docs/use/install.md)");
-	advise(v, "for every boot: echo cosy > /etc/modules-load.d/cosy.conf");
-	if (read_fact("/sys/module/module/parameters/sig_enforce", signatures,
-		      sizeof(signatures)) &&
-	    signatures[0] == 'Y')
-		advise(v, "this kernel loads signed modules only: see \"Secure Boot\" in cosy(1)");
-	if (read_fact("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown)) &&
-	    !strstr(lockdown, "[none]"))
-		advise(v, "the kernel is locked down (%s): the module must be signed", lockdown);
-}
-
 static bool check_module(struct visit *v)
 {
+	struct refusal refusal;
 	struct utsname name;
 
 	uname(&name);
@@ -258,39 +236,27 @@ static bool check_module(struct visit *v)
 		fine("the module is loaded into Linux %s", name.release);
 		return true;
 	}
-	bad(v, "the module is not loaded into Linux %s", name.release);
-	advise_loading(v);
+	refusal_of_module(name.release, &refusal);
+	bad(v, "the module is not loaded into Linux %s%s", name.release, refusal.what);
+	advise(v, "%s", refusal.advice);
 	return false;
-}
-
-static void advise_permission(struct visit *v)
-{
-	struct stat st;
-
-	if (stat(DEVICE, &st))
-		return;
-	if (!getgrnam(GROUP)) {
-		advise(v,
-		       "there is no group %s: install the package's udev rule, or as root: chmod "
-		       "666 " DEVICE,
-		       GROUP);
-		return;
-	}
-	advise(v, "as root: adduser YOUR-NAME %s    (and log in again)", GROUP);
 }
 
 static bool check_device(struct visit *v)
 {
+	struct refusal refusal;
+	int error;
+
 	v->fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (v->fd >= 0) {
 		fine("you may use %s", DEVICE);
 		return true;
 	}
-	bad(v, "you may not use %s: %s", DEVICE, strerror(errno));
-	if (errno == EACCES || errno == EPERM)
-		advise_permission(v);
-	else if (errno == ENOENT)
-		advise(v, "udev has not created it: as root, udevadm trigger");
+	error = errno;
+	refusal_of_device(DEVICE, GROUP, error, &refusal);
+	bad(v, "you may not use %s: %s%s", DEVICE, strerror(error), refusal.what);
+	if (refusal.advice[0])
+		advise(v, "%s", refusal.advice);
 	return false;
 }
 

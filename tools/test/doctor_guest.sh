@@ -51,9 +51,32 @@ says 1 'a tracer (strace, gdb) is armed' /t/strace -qq -e trace=none $cosy docto
 says 1 'To do: run without it; then' /t/strace -qq -e trace=none $cosy doctor
 says 1 'COSY_MODE=interp keeps programs' env COSY_MODE=interp $cosy doctor
 
+# Each refusal names its policy, and the command that changes it.
+sed -i '/^cosy:/d' /etc/group
 chmod 600 /dev/cosy
-says 1 'you may not use /dev/cosy: Permission denied' as_nobody $cosy doctor
-says 1 'To do: ' as_nobody $cosy doctor
+says 1 'you may not use /dev/cosy: Permission denied: there is no group cosy' as_nobody $cosy doctor
+echo 'cosy:x:990:' >>/etc/group
+says 1 'Permission denied: it is not given to group cosy' as_nobody $cosy doctor
+says 1 'To do: as root: udevadm control --reload' as_nobody $cosy doctor
+chgrp 990 /dev/cosy
+chmod 660 /dev/cosy
+says 1 'Permission denied: you are not in group cosy' as_nobody $cosy doctor
+says 1 'To do: as root: adduser nobody cosy' as_nobody $cosy doctor
+mkfifo -m 666 /tmp/begun /tmp/joined
+as_nobody "echo >/tmp/begun; read -r line </tmp/joined; exec $cosy doctor" >/tmp/older 2>&1 &
+read -r line </tmp/begun
+sed -i 's/^cosy:.*/&nobody/' /etc/group
+echo >/tmp/joined
+wait $!
+says 0 'Permission denied: you are in group cosy, but this session is older' cat /tmp/older
+says 0 'To do: log in again, or: newgrp cosy' cat /tmp/older
+says 0 'a compound runs in the kernel' as_nobody $cosy doctor
+mkdir /tmp/nodev
+mount -t tmpfs -o nodev nodev /tmp/nodev
+mknod -m 666 /tmp/nodev/cosy c $(printf '%d %d' 0x$(stat -c %t /dev/cosy) 0x$(stat -c %T /dev/cosy))
+mount --bind /tmp/nodev/cosy /dev/cosy
+says 1 'it lies on a file system that is mounted with nodev' $cosy doctor
+umount /dev/cosy
 chmod 666 /dev/cosy
 says 0 'a compound runs in the kernel' as_nobody $cosy doctor
 says 0 'pages are copied, not moved' as_nobody "ulimit -l 1100; exec $cosy doctor"
@@ -68,4 +91,34 @@ rmmod cosy
 says 1 'the module is not loaded' $cosy doctor
 says 1 'To do: as root: modprobe cosy' $cosy doctor
 says 1 'cosy forget: cannot open /dev/cosy: No such file or directory' $cosy forget
+
+modules=/lib/modules/$release
+mkdir -p "$modules"
+echo 'updates/dkms/cosy.ko.xz:' >"$modules/modules.dep"
+says 1 'To do: as root: modprobe cosy;' $cosy doctor
+echo Y >/tmp/enforced
+mount --bind /tmp/enforced /sys/module/module/parameters/sig_enforce
+says 1 'loads signed modules only (module.sig_enforce), and DKMS has no key here' $cosy doctor
+says 1 'To do: as root: dkms generate_mok' $cosy doctor
+mkdir -p /var/lib/dkms
+: >/var/lib/dkms/mok.pub
+says 1 'DKMS signs with the key of /var/lib/dkms/mok.pub' $cosy doctor
+says 1 'To do: as root: mokutil --import /var/lib/dkms/mok.pub, restart' $cosy doctor
+mount -t securityfs securityfs /sys/kernel/security
+echo 'none [integrity] confidentiality' >/tmp/lockdown
+if mount --bind /tmp/lockdown /sys/kernel/security/lockdown; then
+	says 1 'loads signed modules only (lockdown)' $cosy doctor
+	umount /sys/kernel/security/lockdown
+else
+	echo "FAILED: this kernel has no lockdown"
+	bad=1
+fi
+umount /sys/module/module/parameters/sig_enforce
+echo 'kernel/fs/ext4/ext4.ko: kernel/fs/jbd2/jbd2.ko' >"$modules/modules.dep"
+says 1 'it is not built for this kernel' $cosy doctor
+says 1 "To do: as root: apt install cosy-dkms linux-headers-$release, and modprobe cosy" $cosy doctor
+mkdir -p "$modules/build/include"
+says 1 "or dkms install cosy/" $cosy doctor
+sysctl -q -w kernel.modules_disabled=1
+says 1 'kernel.modules_disabled is 1 until the next boot' $cosy doctor
 exit $bad
