@@ -83,9 +83,10 @@ static int command_start(size_t i, int argc, char **argv)
 	}
 	if (!asks_for_help(argv[1]))
 		return command_misused(commands[i].name, "there is no option %s", argv[1]);
-	printf("usage: cosy %s%s%s\n\n%c%s.\n%s\nSee cosy(1).\n", commands[i].name,
+	printf("usage: cosy %s%s%s\n\n%c%s.\n%s\nSee cosy-%s(1).\n", commands[i].name,
 	       *commands[i].arguments ? " " : "", commands[i].arguments,
-	       toupper(commands[i].what[0]), commands[i].what + 1, commands[i].more);
+	       toupper(commands[i].what[0]), commands[i].what + 1, commands[i].more,
+	       commands[i].name);
 	return EXIT_FINE;
 }
 

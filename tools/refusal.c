@@ -19,8 +19,7 @@
 
 /* The key that DKMS signs with; its certificate is what the firmware's list has to contain. */
 static const char *const certificates[] = {
-	"/var/lib/dkms/mok.pub",
-	"/var/lib/shim-signed/mok/MOK.der", /* Ubuntu */
+	"/var/lib/dkms/mok.pub", "/var/lib/shim-signed/mok/MOK.der", /* Ubuntu */
 };
 
 #define SECURE_BOOT "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -168,7 +167,8 @@ void refusal_of_module(const char *release, struct refusal *ret)
 			       release);
 		else
 			advice(ret,
-			       "as root: apt install cosy-dkms, or dkms install cosy/%s -k %s; then "
+			       "as root: apt install cosy-dkms, or dkms install cosy/%s -k %s; "
+			       "then "
 			       "modprobe cosy",
 			       COSY_PROJECT_VERSION, release);
 	} else if (demand) {
@@ -278,8 +278,9 @@ void refusal_of_device(const char *device, const char *group, int error, struct 
 	}
 	if (error == EPERM) {
 		what(ret, ": the control group's rules for devices refuse it");
-		advice(ret, "podman or docker run --device %s; for a service, in its unit: "
-			    "DeviceAllow=%s rw",
+		advice(ret,
+		       "podman or docker run --device %s; for a service, in its unit: "
+		       "DeviceAllow=%s rw",
 		       device, device);
 		return;
 	}

@@ -40,6 +40,43 @@ case $prefix in
 esac
 echo "gcc: $(./gcc | tail -n 1)"
 
+# docs/use/building.md: assembler output for gcc, preprocessed text, as distcc sends it.
+cosycc -O2 -S -fno-integrated-as "$sources/consumer.c" -o assembler.s
+cc assembler.s -o by-assembler -L"$(dirname "$(find "$prefix" -name libcosy.a)")" -l:libcosy.a
+cosycc -O2 -E "$sources/consumer.c" -o preprocessed.i
+cosycc -O2 preprocessed.i -o by-preprocessor
+for program in by-assembler by-preprocessor; do
+	echo "$program: $("./$program" | tail -n 1), $(cosy dis "$program" | grep -c '^compound') compounds"
+done
+
+# Projects of other people's, each with a program that has a region and one that calls libcosy.
+cmake -S "$sources/cmake" -B by-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake --build by-cmake >/dev/null
+# A compiler by any other name, and a launcher that the project had before.
+cmake -S "$sources/cmake" -B by-launcher -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER_LAUNCHER=env >/dev/null
+cmake --build by-launcher --target marked >/dev/null
+for folder in by-cmake by-launcher; do
+	echo "$folder: $("$folder/marked" | tail -n 1), $(cosy dis "$folder/marked" | grep -c '^compound') compounds"
+done
+echo "by-cmake, plain: $(by-cmake/plain)"
+if [ "$prefix" = /usr/local ]; then
+	CC=cosycc meson setup by-meson "$sources/meson" >/dev/null
+	meson compile -C by-meson >/dev/null
+	cp -r "$sources/autotools" "$sources/consumer.c" "$sources/builder.c" .
+	mkdir by-autotools
+	cd autotools
+	cp ../consumer.c ../builder.c .
+	autoreconf --install >/dev/null 2>&1
+	cd ../by-autotools
+	../autotools/configure CC=cosycc CFLAGS=-O2 >/dev/null
+	make -s >/dev/null
+	cd ..
+	for folder in by-meson by-autotools; do
+		echo "$folder: $("$folder/marked" | tail -n 1), $(cosy dis "$folder/marked" | grep -c '^compound') compounds"
+		echo "$folder, plain: $("$folder/plain")"
+	done
+fi
+
 cd /
 "$sources/../../tools/setup/uninstall.sh" "$build/install_manifest.txt"
 find /opt /usr -name '*cosy*' | sort | comm -13 "$scratch/before" - | sed 's/^/left: /'

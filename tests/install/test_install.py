@@ -192,6 +192,11 @@ class Prefixes(unittest.TestCase):
                     manifest.write_bytes(before)
         for program in ("c", "c++", "shared", "gcc"):
             self.assertIn(f"{program}: 100 calls", said)
+        projects = ["by-cmake", *(["by-meson", "by-autotools"] if prefix == "/usr/local" else [])]
+        for project in projects:
+            self.assertIn(f"{project}, plain: 10 loops, process right\n", said)
+        for project in [*projects, "by-launcher", "by-assembler", "by-preprocessor"]:
+            self.assertRegex(said, rf"(?m)^{project}: 100 calls, [1-9]\d* compounds$")
         self.assertNotIn("left:", said)
         runpath = [line for line in said.splitlines() if line.startswith("runpath:")]
         self.assertEqual(["runpath:"] if prefix == "/usr" else [f"runpath: {prefix}/lib"], runpath)
