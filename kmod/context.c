@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* context.c - making and ending contexts. */
+/* context.c - creates and ends contexts. */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "context.h"

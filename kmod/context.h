@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* context.h - contexts: an open descriptor of /dev/cosy stands for one. */
+/* context.h - contexts: each open descriptor of /dev/cosy has one. */
 #ifndef COSY_CONTEXT_H
 #define COSY_CONTEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* device.c - /dev/cosy: hands each operation to its part of the module. */
+/* device.c - /dev/cosy: passes each operation to its part of the module. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>

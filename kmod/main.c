@@ -2,10 +2,11 @@
 /*
  * cosy.ko - runs compounds (include/uapi/linux/cosy.h) in the caller's process.
  *
- * In reading order: what all share, LOAD, RUN, and then what compiled code calls.
+ * Files in reading order: the shared parts, LOAD, RUN, and then the functions that compiled code
+ * calls.
  *
- *	device.c		/dev/cosy: open, mmap, and which ioctl is whose
- *	context.c		what an open descriptor stands for, bound to an address space
+ *	device.c		/dev/cosy: open, mmap, and the dispatch of ioctls
+ *	context.c		an open descriptor's state, bound to an address space
  *	users.c			how many contexts and programs a user may have
  *	stats.c, trace.h	counters and tracepoints
  *	compat/			differences between kernels
@@ -13,23 +14,23 @@
  *	load/			LOAD: from a container to machine code
  *	  program.c		LOAD, FREE
  *	  image.c		validate, sandbox, compile
- *	  cache.c		what was compiled, for a user's next process
+ *	  cache.c		compiled programs, for a user's next process
  *	  history.c		how much a user's processes saved in each region
  *	  processor.c		processors on which nothing is loaded
  *	  buffer.c		the shared buffer and its mapping
- *	  locked.c		memory that counts in what a user has locked
+ *	  locked.c		memory that counts as locked by a user
  *	  thunk_table.c		the addresses that a program is linked against
  *
  *	run/			RUN: into the compiled code and back
  *	  activation.h		the state of one RUN
  *	  run.c			from the ioctl into the compiled code and back
  *	  leave.c		the saved state, out to the user and in again
- *	  limits.c		fuel, time, signals: what a safepoint looks for
- *	  filter.c		who is to see a call: tracers, auditors, filters
+ *	  limits.c		fuel, time, signals: the checks of a safepoint
+ *	  filter.c		the observers of a call: tracers, auditors, filters
  *	  frame.c		local calls on the software stack
- *	  dispatch.c		the kernel's own dispatcher, and other symbols it does not export
+ *	  dispatch.c		the kernel's dispatcher, and other symbols that are not exported
  *	  kernel_types.c	members of the kernel's private structures
- *	  calling.h, offsets.c	what C and compiled code expect of each other
+ *	  calling.h, offsets.c	the calling convention between C and compiled code
  *	  enter.S		into compiled code and out of it, fuel
  *	  access.S		accesses outside the shared buffer, atomics, division
  *	  call.S		system calls, operations, local calls
@@ -40,14 +41,14 @@
  *	  memory_*.c		single accesses, copying, searching, comparing
  *	  scan_ops.c		checksums and counts over many bytes
  *
- *	fast/			system calls specialised to what holds now (docs/inside/fast.md)
+ *	fast/			specialised system calls (docs/inside/fast.md)
  *	  fast.c		call number -> specialised version
  *	  guard.c		a failed guard, and the kernel's own call in its place
  *	  descriptor.c		files of descriptors, remembered within a RUN
  *	  page_cache.c		which files' pages may be read directly; access times
  *	  folio_cursor.c	the folios of the last reads
  *	  read.c		read, pread64, lseek, readc
- *	  identity.c		getpid and its like, clocks
+ *	  identity.c		getpid and other identities, clocks
  *	  attributes.c		an inode's attributes, without a user's buffer in between
  *	  mount.c		the number of a mount
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
@@ -64,7 +65,7 @@
  *	  view_read.c		view_read, view_pread
  *	  view_write.c		write and pwrite64 of views and of the shared buffer
  *	  cached_write.c	writes into pages that are in the page cache already
- *	  ext4_write.c		what is ext4's of it
+ *	  ext4_write.c		the part of cached_write.c for ext4
  *	  lend.c		pages of a file, sent without being copied
  *
  *	move/			memory whose pages are lent and taken over (docs/inside/move.md)
@@ -73,7 +74,7 @@
  *	  arena.c		arenas: memory, mappings, faults, fork
  *	  slots.c		their pages and page-table entries
  *	  huge.c		2 MB of them as one
- *	  census.c		which there are, to be counted
+ *	  census.c		counts the existing arenas, parcels and ports
  *	  pipe.c		pages into pipes and out of them
  *	  socket.c		pages into sockets
  *	  parcel.c		pages in a descriptor

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* stats.h - counters: of each context, and of all in /sys/kernel/debug/cosy/stats. */
+/* stats.h - counters: per context, and in total in /sys/kernel/debug/cosy/stats. */
 #ifndef COSY_STATS_H
 #define COSY_STATS_H
 

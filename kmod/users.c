@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* users.c - per-user accounts; memory as such is charged to memory cgroups. */
+/* users.c - per-user accounts.  Memory itself is charged to memory cgroups. */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/module.h>

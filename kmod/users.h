@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* users.h - the accounts of users: how much of each thing one has, and may have. */
+/* users.h - users' accounts: how much of each resource a user has, and may have. */
 #ifndef COSY_USERS_H
 #define COSY_USERS_H
 

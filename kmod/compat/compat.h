@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * compat.h - every difference between kernels, and nothing else.  Features are
- * told by what the headers define, or by the probes in compat/probes.mk, never by
- * a version number, since distributions backport.  Also included by calling.h.
+ * compat.h - every difference between kernels, and nothing else.
+ *
+ * The kernel's headers, or the probes in compat/probes.mk, determine features.  A version number
+ * never does, because distributions backport. calling.h includes this file as well.
  */
 #ifndef COSY_COMPAT_H
 #define COSY_COMPAT_H

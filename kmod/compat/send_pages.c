@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* send_pages.c - sends pages by MSG_SPLICE_PAGES, or by sendpage, which that replaced in 6.5. */
+/* send_pages.c - sends pages by MSG_SPLICE_PAGES, or before Linux 6.5 by sendpage. */
 #include <linux/bvec.h>
 #include <linux/net.h>
 #include <linux/socket.h>

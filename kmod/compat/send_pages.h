@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* send_pages.h - pages to a socket, which keeps references until they are sent. */
+/* send_pages.h - gives pages to a socket, which keeps references until they are sent. */
 #ifndef COSY_COMPAT_SEND_PAGES_H
 #define COSY_COMPAT_SEND_PAGES_H
 

@@ -2,11 +2,11 @@
 /*
  * attributes.c - see attributes.h.
  *
- * A file system may answer stat(2) in a way of its own.  tmpfs answers with the fields of the
- * inode but for two things.  It first corrects the count of blocks when pages have gone without
- * its knowing; that shows in the inode.  And st_blksize tells of huge pages, which are a mount
- * option, or a setting of the whole system that no module can see.  So tmpfs itself is asked once,
- * about a regular file, after each cosy_held_drop.
+ * File systems may implement stat(2) themselves. tmpfs answers with the inode's fields, with two
+ * exceptions.  It first corrects the count of blocks after reclaim has dropped pages, and the inode
+ * shows that this is due.  And st_blksize reports huge pages, a mount option or a system setting
+ * that no module can read.  So tmpfs itself is asked once, about a regular file, after each
+ * cosy_held_drop.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* attributes.h - the attributes of a file, as stat(2) tells them. */
+/* attributes.h - the attributes of a file, as stat(2) reports them. */
 #ifndef COSY_ATTRIBUTES_H
 #define COSY_ATTRIBUTES_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * descriptor.h - the files of descriptors that a RUN has used.  fdget's answer, and that the
- * file's bytes are those of its page cache, need not be asked for again.
+ * descriptor.h - remembers the files of descriptors that a RUN has used, so that fdget, and the
+ * check that the page cache has the file's bytes, need not be repeated.
  *
- * fdget takes no reference where nobody shares the table of descriptors, since then only the task
- * itself can change it.  The same holds here: a compound changes the table by ordinary calls only,
- * and each of those, and each safepoint, makes the RUN forget all descriptors.  Of a table that is
- * shared nothing is remembered.
+ * fdget takes no reference while the fd table is unshared, because only the task itself can change
+ * the table.  The same holds here: a compound changes the table only by ordinary calls, and each
+ * ordinary call and each safepoint makes the RUN forget all descriptors.  With a shared table
+ * nothing is remembered.
  */
 #ifndef COSY_DESCRIPTOR_H
 #define COSY_DESCRIPTOR_H

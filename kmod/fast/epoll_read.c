@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * epoll_read.c - epoll_wait, then a read of each descriptor that is ready: the composite epoll_read.
+ * epoll_read.c - the composite epoll_read: epoll_wait, then a read of each ready descriptor.
  *
- * All of its calls are the kernel's own, so it sleeps, and is woken and interrupted, as epoll_wait
- * is.  Before each read it looks for filters, tracers, signals and limits, and leaves with what
- * remains in r1-r5 (COSY_UNDER_WAY) and in the arrivals.  These are the user's memory and are
- * trusted with nothing: what they lead to are reads that the user could make as well.
+ * All its calls are the kernel's own, so it sleeps, wakes and is interrupted like epoll_wait.
+ * Before each read it checks for filters, tracers, signals and limits.  It leaves with the
+ * remaining work in r1-r5 (COSY_UNDER_WAY) and in the arrivals.  Both are user memory and not
+ * trusted: forging them leads only to reads that the user could make anyway.
  */
 #include <linux/uaccess.h>
 #include <linux/unistd.h>

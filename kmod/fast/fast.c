@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fast.c - the entry of each specialised call and composite, made from ops.def. */
+/* fast.c - the entry of each specialised call and composite, generated from ops.def. */
 #include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fast.h - system calls by versions that are specialised to what holds just now.
+ * fast.h - specialised versions of system calls.
  *
- * A specialised version (this folder and view/) does what the call it stands for does, leaving out
- * what earlier calls of the same RUN have done already, as long as its guards hold
- * (core/guards.def, docs/inside/fast.md).  When a guard fails the version has changed nothing and
- * returns COSY_ORDINARY.  The kernel's own system call is made then: the replugging of Synthetix
- * (SOSP 1995, section 3.4) for a single call.
+ * A specialised version (in this folder and view/) has the effect of its call, but omits work that
+ * earlier calls of the same RUN have done, while its guards hold (core/guards.def,
+ * docs/inside/fast.md).  If a guard fails, the version has changed nothing and returns
+ * COSY_ORDINARY.  The kernel's own system call then runs: Synthetix's replugging (SOSP 1995,
+ * section 3.4) for a single call.
  *
- * The way of a call: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME (fast.c) ->
- * cosy_fast_NAME.  `r` is r0-r5, so arguments are r[1] up, and r[0] is the sixth one.
+ * Path of a call: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME (fast.c) ->
+ * cosy_fast_NAME.  `r` is r0-r5: arguments are r[1] up, and r[0] is the sixth one.
  */
 #ifndef COSY_FAST_H
 #define COSY_FAST_H

@@ -2,9 +2,8 @@
 /*
  * folio_cursor.h - folios held for the next read of the same file: guard SEQUENTIAL_ACCESS.
  *
- * A folio that is held may have been truncated, moved or replaced meanwhile.  Before each use its
- * guards are looked at again (by cosy_cursor_find and cosy_cursor_get), and after them the end of
- * file.
+ * A held folio may have been truncated, moved or replaced.  So each use checks its guards again
+ * (cosy_cursor_find, cosy_cursor_get), and then the end of file.
  */
 #ifndef COSY_FOLIO_CURSOR_H
 #define COSY_FOLIO_CURSOR_H

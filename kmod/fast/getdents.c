@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * getdents.c - the entries of a directory, and all of them with their attributes.
+ * getdents.c - getdents64 and scan_dir: the entries of a directory, and their attributes.
  *
- * A scan first has the directory's own iteration write the entries, as getdents64 does, then goes
- * over them.  Nothing of the directory is locked while attributes are asked for, exactly as
- * between separate calls.  For each entry a scan saves the way into the kernel, the look-up of the
- * descriptor, the search for the end of the name, and most questions for the permission to search.
- * It remembers the lengths of the names itself, since the entries lie in the user's memory and may
- * change at any time.
+ * A scan first has the directory's own iteration write the entries, as getdents64 does, and then
+ * examines each.  Nothing of the directory is locked during the examination, as between separate
+ * calls.  For each entry a scan saves the entry into the kernel, the descriptor's look-up, the
+ * search for the name's end, and most checks of the permission to search.  It records the names'
+ * lengths itself, because the entries lie in user memory and may change at any time.
  */
 #include <linux/types.h> /* which the next one needs */
 #include <linux/dirent.h>

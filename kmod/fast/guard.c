@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* guard.c - counts a failed guard and makes the kernel's own call instead. */
+/* guard.c - counts a failed guard and makes the kernel's own call. */
 #include <linux/jiffies.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * guard.h - guards, counted when they fail, and the kernel's own call, which is made then:
- * specialised versions and views are built on them.
+ * guard.h - guards: counting failures, and the kernel's own call, which then replaces the
+ * specialised version.  Used by specialised versions and views.
  */
 #ifndef COSY_GUARD_H
 #define COSY_GUARD_H

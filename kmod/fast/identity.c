@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* identity.c - calls that only tell what the kernel knows: identities and clocks. */
+/* identity.c - calls that only read kernel state: identities and clocks. */
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/sched.h>

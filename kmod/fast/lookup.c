@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lookup.c - drops what lookup.h keeps of names: the entry found last, where names begin. */
+/*
+ * lookup.c - drops the state that lookup.h keeps: the last entry, the directories where names
+ * begin.
+ */
 #include "fast/lookup.h"
 
 void cosy_child_drop(struct cosy_activation *run)

@@ -2,8 +2,8 @@
 /*
  * mount.c - see mount.h.
  *
- * The number is a member of struct mount, which the kernel keeps to itself.  Where its
- * types do not tell where that member is, statx is the ordinary call.
+ * The number is a member of struct mount, which is private to the kernel.  If the kernel's type
+ * information does not reveal the member's offset, statx is an ordinary call.
  */
 #include "fast/mount.h"
 #include "run/kernel_types.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* mount.h - the number of a mount, which statx(2) tells. */
+/* mount.h - the number of a mount, as statx(2) reports it. */
 #ifndef COSY_MOUNT_H
 #define COSY_MOUNT_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * page_cache.c - what a read of the page cache does besides copying: access time, notification and
- * accounting; and the slow path of finding folios.
+ * page_cache.c - the work of a cached read besides copying (access time, notification, accounting),
+ * and the slow path of finding folios.
  */
 #include <linux/fsnotify.h>
 #include <linux/mount.h>

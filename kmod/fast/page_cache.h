@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * page_cache.h - files whose bytes are those of their page cache, and what has to hold for a folio
- * of it to be read.
+ * page_cache.h - files whose bytes are those of their page cache, and the conditions for reading a
+ * folio.
  *
- * A view's read looks at its guards in this order: the file (cosy_cached_file), the file system
- * (cosy_is_fresh), i_size, the folios (cosy_folios_get).  It then makes the checks that the call
- * makes, which may sleep (rw_verify_area); looks at the folios' mapping and at i_size again; and
- * tells what it did (cosy_read_done).  From rw_verify_area on others see the read, and a guard
- * that failed after it would have them asked twice.  So none may fail there, but by an
- * invalidation in between.  read.c makes the rest of its call by the file system instead.
+ * A view's read checks its guards in this order: the file (cosy_cached_file), the file system
+ * (cosy_is_fresh), i_size, the folios (cosy_folios_get).  It then makes the call's own checks,
+ * which may sleep (rw_verify_area), checks the folios' mapping and i_size again, and reports the
+ * read (cosy_read_done).  After rw_verify_area others see the read, and an ordinary call would ask
+ * them a second time.  So no guard may fail there, except by an invalidation in between.  In read.c
+ * the file system makes the rest of such a call instead.
  */
 #ifndef COSY_PAGE_CACHE_H
 #define COSY_PAGE_CACHE_H

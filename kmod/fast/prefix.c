@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * prefix.c - names of several components: the directory that all but the last lead to.
+ * prefix.c - names of several components: the directories before the last component.
  *
- * git, make and their like ask for a/b/c/x, then for a/b/c/y.  So references to the entries on the
- * way are kept.  In each call each of them is looked at again, in the walk's order: the permission
- * to search the directory above it; by its sequence counter, that it still has this name there
- * (renaming, removing and dropping it change that); and that nothing is mounted on it.  An entry
- * that has changed, and those below it, are looked up anew.
+ * git, make and others ask for a/b/c/x, then for a/b/c/y.  So references to the entries on the way
+ * are kept.  Each call checks each of them in the walk's order: the permission to search its
+ * parent; by its sequence counter, that it still has this name there (rename, remove and drop
+ * change the counter); and that nothing is mounted on it.  A changed entry and those below it are
+ * looked up again.
  *
- * Like the entry found last (lookup.h) they are no references to the mount, which is that of the
- * directory where the name begins: the current one, that of a descriptor, or the root.
+ * Like the last entry (lookup.h), these are no references to the mount.  The mount is that of the
+ * directory where the name begins: the current one, a descriptor's, or the root.
  */
 #include <linux/fs_struct.h>
 #include <linux/string.h>

@@ -2,13 +2,12 @@
 /*
  * read.c - Synthetix's specialised read (SOSP 1995, section 3) for a compound.
  *
- * The first read of a page finds its folio and holds it; the next ones copy from it as long as the
- * guards of core/guards.def hold.  Everything that read(2) does beside finding the page and
- * copying is done for each call: mode, position and its lock, the security module's and fanotify's
- * say, access time, events, accounting.
+ * The first read of a page finds its folio and holds it.  Later reads copy from it while the guards
+ * of core/guards.def hold.  Each call still does everything else that read(2) does: mode, position
+ * and its lock, security module, fanotify, access time, events, accounting.
  *
- * When a guard fails in the middle of a call, the file system's own ->read_iter makes the rest of
- * it, since all that comes before has been done by then.
+ * If a guard fails in the middle of a call, the file system's own ->read_iter makes the rest,
+ * because everything before has been done by then.
  */
 #include <linux/file.h>
 #include <linux/fs.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* scan.h - the scan of a directory, as scan_dir makes it, for those who make several. */
+/* scan.h - the scan of a directory as scan_dir makes it, for callers that make several. */
 #ifndef COSY_SCAN_H
 #define COSY_SCAN_H
 

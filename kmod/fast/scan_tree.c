@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scan_tree.c - all entries of a tree of directories: the composite scan_tree.
+ * scan_tree.c - the composite scan_tree: all entries of a directory tree.
  *
- * The walk is core/scan_tree.h.  Here are its calls: openat and close are the kernel's own, so that
- * directories have descriptors as they would have natively; listing and examining are scan_dir's.
- * Nothing of the walk is kept in the kernel between two of its calls, and before each it looks for
+ * The walk is in core/scan_tree.h; this file makes its calls. openat and close are the kernel's
+ * own, so directories have descriptors as natively.  Listing and examining are scan_dir's.  Between
+ * two calls the kernel keeps nothing of the walk, and before each call the operation checks for
  * filters, tracers, signals and limits.
  */
 #include <linux/fcntl.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * socket_kind.h - the kinds of sockets that specialised versions may rely on: one table for all of
- * them.
+ * socket_kind.h - the kinds of sockets that specialised versions may rely on, in one table.
  *
- * A socket's type does not say enough.  SCTP's one-to-one sockets are SOCK_STREAM and keep messages
- * apart.  AF_ALG's receive into user memory alone on Linux 6.1.  So a family and protocol that the
- * table does not have is left to ordinary calls.
+ * A socket's type is not enough.  SCTP's one-to-one sockets are SOCK_STREAM and keep message
+ * boundaries.  AF_ALG's sockets receive only into user memory on Linux 6.1.  So a family and
+ * protocol that the table does not list gets ordinary calls.
  */
 #ifndef COSY_SOCKET_KIND_H
 #define COSY_SOCKET_KIND_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat.c - stat(2) and its family: by a name, whose entry lookup.h finds, or of an open descriptor.
- * The attributes are attributes.c's.
+ * stat.c - stat(2) and its family, by a name (lookup.h) or an open descriptor. attributes.c reads
+ * the attributes.
  */
 #include <linux/stat.h>
 #include "fast/fast.h"

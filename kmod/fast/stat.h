@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stat.h - newfstatat(2) under a directory that the caller has open, for scans (getdents.c).
+ * stat.h - newfstatat(2) under an open directory, for scans (getdents.c).
  *
- * The name is of one component and in the directory cache: then the path walk is a permission check
- * and one look-up (lookup.h).  Arguments and results are those of the system call; COSY_ORDINARY,
- * and nothing done, when a guard fails.
+ * If the name has one component and is in the directory cache, the path walk is a permission check
+ * and one look-up (lookup.h).  Arguments and results are those of the system call.  Returns
+ * COSY_ORDINARY, with nothing done, if a guard fails.
  */
 #ifndef COSY_STAT_H
 #define COSY_STAT_H

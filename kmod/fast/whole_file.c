@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * whole_file.c - a small file opened, read or written, and closed: the composites read_file and
- * write_file.
+ * whole_file.c - the composites read_file and write_file: open a small file, read or write it, and
+ * close it.
  *
- * Opening and closing are the kernel's own calls, so that the file has a descriptor meanwhile, as
- * it would have natively.  Reads and writes are specialised, and the compound makes one call, not
- * three.
+ * Open and close are the kernel's own calls, so the file has a descriptor meanwhile, as natively.
+ * Reads and writes are specialised, and the compound makes one call instead of three.
  *
- * Before each call but the first it looks for filters, tracers, signals and limits, and leaves
- * with what remains in r1-r5 (COSY_UNDER_WAY).  The user may change these: the kernel's own calls
- * check them as they check any argument.
+ * Before each call except the first it checks for filters, tracers, signals and limits, and leaves
+ * with the remaining work in r1-r5 (COSY_UNDER_WAY).  The user may change these: the kernel's own
+ * calls check them like any argument.
  */
 #include <linux/unistd.h>
 #include "fast/fast.h"

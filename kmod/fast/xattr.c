@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * xattr.c - getxattr and lgetxattr: short values, and above all the answer that there is none,
- * which is what listing programs get of nearly every file.
+ * which listing programs get for nearly every file.
  *
- * lookup.h walks the path.  From there on the kernel's own function asks the security module and
- * the file system, once.  So answers that do not belong here (long values; access control lists,
- * whose ids have to be translated) are found out before.
+ * lookup.h walks the path.  From there the kernel's own function asks the security module and the
+ * file system, once.  So cases that do not belong here (long values; access control lists, whose
+ * ids need translation) are detected before.
  */
 #include <linux/fs.h>
 #include <linux/posix_acl.h>

@@ -2,9 +2,9 @@
 /*
  * buffer.c - the shared buffer.
  *
- * Its pages are ordinary, reference-counted ones, so direct I/O and the like work on them and none
- * is freed while somebody uses it.  The user's page tables are filled by faults rather than at
- * mmap, so that fork copies none of them: the child's faults find the child's own copy.
+ * Its pages are ordinary and reference-counted, so direct I/O works on them and none is freed while
+ * in use.  Faults fill the user's page tables, not mmap, so fork copies no entries: the child's
+ * faults find the child's own copy.
  */
 #include <linux/highmem.h>
 #include <linux/log2.h>

@@ -2,15 +2,14 @@
 /*
  * cache.c - compiled compounds that outlive the process that loaded them.
  *
- * Each kernel user id has a cache, with a lock, a list and a limit of its own, so that neither
- * what is found in it nor how long that takes depends on other users.  What is not clearly one
- * user's is kept apart, too.  User and process namespaces are compared, which tells containers
- * apart.  A process whose real and effective user differ neither finds anything nor leaves
- * anything; nor does one that uses a descriptor of another user's.
+ * Each kernel user id has its own cache, with its own lock, list and limit.  So neither hits nor
+ * their timing depend on other users.  Unclear cases are separated as well.  User and process
+ * namespaces are compared, which separates containers.  A process whose real and effective users
+ * differ neither finds nor leaves anything; nor does one that uses another user's descriptor.
  *
- * An image is found by all bytes of its container, not by a hash alone, and only while compiling
- * these bytes now would give the same code.  It is constant and holds no address (core's based
- * code), so programs can share it.
+ * The key of an image is all bytes of its container, not only a hash.  An image is used only while
+ * compiling these bytes now would give the same code.  It is constant and contains no address
+ * (core's based code), so programs can share it.
  */
 #include <linux/cred.h>
 #include <linux/filter.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cache.h - compiled compounds that outlive the process that loaded them, so that the next one
- * of the same user that loads the same bytes only looks them up.
+ * cache.h - compiled compounds that outlive the process that loaded them.  The same user's next
+ * process that loads the same bytes only looks them up.
  */
 #ifndef COSY_CACHE_H
 #define COSY_CACHE_H

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * history.c - what the user's earlier processes would have saved, or have saved, in each region.
+ * history.c - the savings of a user's earlier processes in each region.
  *
- * Savings differ by orders of magnitude between inputs, and an average over processes would
- * predict none of them.  So the history counts how many processes reached each level of savings
- * (COSY_RECALL_LEVEL).  A process that has reached one compares how many of its predecessors did
- * with how many of them went on to a higher one.
+ * Savings differ by orders of magnitude between inputs, and an average over processes would predict
+ * none of them.  So the history counts how many processes reached each level of savings
+ * (COSY_RECALL_LEVEL).  A process at one level compares how many predecessors reached it with how
+ * many reached a higher one.
  *
- * A region is found by the key that the process hands in.  A process can invent keys and numbers;
- * that makes only its own user's regions enter too early or too late.  The history is kept apart as
- * the cache is (cache.c): by kernel user id, user namespace and process namespace, under a lock of
- * the user's own, and bounded.  So nothing in it, nor how long it takes, depends on other users.
+ * The process supplies a region's key.  It can invent keys and numbers, which only makes its own
+ * user's regions enter too early or too late.  The history is separate like the cache (cache.c): by
+ * kernel user id, user namespace and process namespace, under a lock of the user's own, and
+ * bounded.  So neither its contents nor its timing depend on other users.
  */
 #include <linux/module.h>
 #include <linux/overflow.h>

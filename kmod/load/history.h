@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * history.h - how far earlier processes of a user got in each region, so that the next process
- * knows whether loading the region is likely to pay.
+ * history.h - how far earlier processes of a user got in each region, so that the next process can
+ * predict whether loading the region pays.
  */
 #ifndef COSY_HISTORY_H
 #define COSY_HISTORY_H

@@ -2,8 +2,8 @@
 /*
  * image.c - from a container to machine code.
  *
- * The kernel's BPF JIT compiles the program that core's sandbox made of the compound.  The BPF
- * verifier has no part in it: the program is harmless by construction.
+ * The kernel's BPF JIT compiles the program that core's sandbox made from the compound.  The BPF
+ * verifier is not involved: the program is harmless by construction.
  */
 #include <linux/filter.h>
 #include <linux/module.h>

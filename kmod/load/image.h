@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* image.h - compiled compounds, each of which several programs may run. */
+/* image.h - compiled compounds, each shared by several programs. */
 #ifndef COSY_IMAGE_H
 #define COSY_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* locked.h - memory that counts in what a user has locked, as io_uring's does. */
+/* locked.h - memory that counts as locked by a user, like io_uring's. */
 #ifndef COSY_LOCKED_H
 #define COSY_LOCKED_H
 

@@ -2,12 +2,11 @@
 /*
  * processor.c - processors on which compounds are refused.
  *
- * A compound is code of the user's own choosing that runs in kernel mode, before and after kernel
- * code that works on others' data.  The kernel protects such data where it enters and leaves user
- * mode, hence not between a compound and itself.  The thunks do there what the kernel would do
- * (calling.h), but interrupts arrive in a compound, too, and return to it.  So where the processor
- * needs such a mitigation, no compound is loaded.  docs/inside/security.md goes through the
- * mitigations one by one.
+ * A compound is user-chosen code in kernel mode.  Kernel code that handles other users' data runs
+ * before and after it.  The kernel's mitigations protect such data at the boundary to user mode, so
+ * not between a compound and that code.  The thunks repeat these mitigations (calling.h), but
+ * interrupts also arrive in a compound and return to it.  So if the processor needs such a
+ * mitigation, no compound is loaded. docs/inside/security.md lists all mitigations.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>

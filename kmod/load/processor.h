@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* processor.h - processors on which compounds would undo what the kernel does against leaks. */
+/* processor.h - processors on which compounds would bypass mitigations of processor leaks. */
 #ifndef COSY_PROCESSOR_H
 #define COSY_PROCESSOR_H
 

@@ -4,11 +4,11 @@
  * the shared buffer or, between cosy_access_begin and cosy_access_end, in user memory.  The caller
  * has bounded and masked the address.
  *
- * unsafe_get_user would test for a fault after every load, with compilers that cannot jump out of
- * assembly that has a result.  Here a fault sets *fault, which the caller sets to 0 at first, to
- * the number of the trap; the value loaded then means nothing.  A memory error in a user's page is
- * such a fault, too: the kernel recovers where the exception table says MCE_SAFE.  The trap's
- * number comes in rax.
+ * With compilers whose assembly cannot both return a result and jump, unsafe_get_user would test
+ * for a fault after every load.  Here a fault sets *fault, which the caller has set to 0, to the
+ * number of the trap; the loaded value then means nothing.  A memory error in a user page is such a
+ * fault as well: the kernel recovers if the exception table says MCE_SAFE.  The trap's number comes
+ * in rax.
  */
 #ifndef COSY_ACCESS_H
 #define COSY_ACCESS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* copy.h - bytes from page to page, both in the kernel's own mapping. */
+/* copy.h - copies between pages, both in the kernel's own mapping. */
 #ifndef COSY_COPY_H
 #define COSY_COPY_H
 

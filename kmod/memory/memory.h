@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * memory.h - how operations reach a compound's memory, and ranges of it.
+ * memory.h - ranges of a compound's memory, and how operations reach them.
  *
- * A range in the shared buffer is reached by the kernel's mapping of it, any other as user memory,
- * piece by piece.  Both are reached by the same loads and stores (access.h), which may fault, at
- * an address that cosy_resolve has bounded and masked.  The user may change what is read between
- * two reads of it; then the result is one of the two, and no bound depends on it.
+ * Operations reach a range in the shared buffer through the kernel's mapping, and any other range
+ * as user memory, piece by piece.  Both use the same loads and stores (access.h), which may fault,
+ * at an address that cosy_resolve has bounded and masked.  The user may change bytes between two
+ * reads of them; then the result is one of the two, and no bound depends on it.
  *
- * run->insn is the operation's instruction throughout.  An operation that has left says so by
- * run->status; its result then means nothing.
+ * run->insn is the operation's instruction throughout. run->status shows that an operation has
+ * left; its result then means nothing.
  */
 #ifndef COSY_MEMORY_H
 #define COSY_MEMORY_H

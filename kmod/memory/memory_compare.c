@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory_compare.c - comparing ranges and strings, and finding one within another. */
+/* memory_compare.c - compares ranges and strings, and finds one within another. */
 #include <linux/nospec.h>
 #include "memory/memory.h"
 #include "memory/operations.h"

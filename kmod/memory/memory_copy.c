@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory_copy.c - ranges and strings copied and filled. */
+/* memory_copy.c - copies and fills ranges and strings. */
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "memory/memory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory_find.c - the first or last byte of a value. */
+/* memory_find.c - finds the first or last byte of a value. */
 #include "memory/memory.h"
 #include "memory/operations.h"
 

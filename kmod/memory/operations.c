@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* operations.c - the entry of each operation on memory, made from ops.def. */
+/* operations.c - the entry of each operation on memory, generated from ops.def. */
 #include "memory/operations.h"
 
 static __always_inline void op_begin(struct cosy_activation *run, u32 word, bool resumes)

@@ -2,8 +2,8 @@
 /*
  * operations.h - operations on memory (COSY_OP of core/ops.def).
  *
- * mem* and str* do what the libc functions of those names do, on a compound's memory, with
- * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME
+ * mem* and str* have the effect of the libc functions of those names, on a compound's memory, with
+ * addresses for pointers.  Path: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME
  * (operations.c) -> cosy_op_NAME.  `r` is r0-r5.
  */
 #ifndef COSY_OPERATIONS_H

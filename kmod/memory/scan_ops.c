@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* scan_ops.c - operations that look at every byte of a range. */
+/* scan_ops.c - operations that read every byte of a range. */
 #include <asm/cpufeature.h>
 #include "memory/memory.h"
 #include "memory/operations.h"

@@ -3,42 +3,42 @@
  * arena.h - memory whose pages move instead of being copied (UVM, USENIX '99, section 4).
  *
  * An arena is an array of slots, each of one page of user memory.  A slot has a reference to its
- * page, and so has each other place that has the page: a pipe's buffer, a parcel, a port, another
+ * page, and so has each other holder of the page: a pipe's buffer, a parcel, a port, another
  * arena's slot.
  *
- *  INVARIANT  A frozen page has no writable page-table entry anywhere, and while two refer to it
- *  its bytes do not change.
+ *  INVARIANT  A frozen page has no writable page-table entry anywhere, and while two holders refer
+ *  to it its bytes do not change.
  *
- * A page is frozen when its page->private says so.  The mark is set and cleared by nobody but a
- * slot that finds itself the only one that refers to the page: page_count() is 1, looked at once,
- * with the arena's lock held.  So it needs no lock of its own, and any holder can rely on it.
+ * page->private marks a frozen page.  Only a slot that holds the only reference sets or clears the
+ * mark: page_count() is 1, read once, with the arena's lock held.  So the mark needs no lock of its
+ * own, and any holder can rely on it.
  *
- * A page that is not frozen has one slot, and who else refers to it neither reads nor writes it,
- * with two exceptions.  Shared pages have several slots, all of which are marked.  None of them ever
- * freezes the page, even when it is the last: a loan of it is a copy.  And pages of a pinnable arena
- * may be pinned: see below.
+ * A page that is not frozen has one slot, and its other holders neither read nor write it, with two
+ * exceptions.  Shared pages have several slots, all marked.  None of them ever freezes the page,
+ * even as the last holder: a loan of it is a copy.  And pages of a pinnable arena may be pinned: see
+ * below.
  *
- *  - Entries are made in one place (slot_map), with the arena's lock held, and never writable ones
- *    of a frozen page.  Fault handlers insert by themselves and return VM_FAULT_NOPAGE: the kernel
- *    never makes an entry of ours from what a handler looked at before it dropped the lock.
- *  - They are removed before a page is frozen or leaves its slot, with the lock held and with the
- *    mapping that has the slot locked against munmap, so that no stale translation is left, either:
- *    the kernel removes the first and the last of a range, and flushes all between (entries_remove).
- *    It may remove them at any time.
- *  - A read-only entry is clean: mprotect may make nothing but dirty ones writable by itself.
+ *  - Entries are made in one place (slot_map), with the arena's lock held, and are never writable
+ *    for a frozen page.  Fault handlers insert entries themselves and return VM_FAULT_NOPAGE: the
+ *    kernel never makes an entry from a handler's answer after the handler dropped the lock.
+ *  - Entries are removed before a page is frozen or leaves its slot, with the lock held and with the
+ *    slot's mapping locked against munmap.  No stale translation is left: the kernel removes the
+ *    first and the last entry of a range, and flushes the whole range (entries_remove).  The kernel
+ *    may remove entries at any time.
+ *  - A read-only entry is clean: mprotect makes only dirty entries writable by itself.
  *  - Entries are special: nobody can pin the pages and write them without an entry.
  *
- * Entries of a pinnable arena are counted instead: each refers to its page, and others can pin that
- * through one, which is a further reference.  A writable one gives pins to write by, which outlast
- * it.  So before page_count() is looked at the entry is removed and flushed, and nobody gets a pin
- * any more: who looks at an entry without a lock takes the reference first and looks again.  If it
- * is 1 then there is no pin, nor a translation (whoever else removes an entry drops its reference
- * when it is flushed); else the page is not frozen, and does not leave its slot: it is copied.  So
- * a frozen page has no pins but such to read by, and pages of other arenas have none to write by.
+ * Entries of a pinnable arena are counted instead: each refers to its page, and others can pin the
+ * page through it, which is a further reference.  A pin through a writable entry can write, and
+ * outlasts the entry.  So before page_count() is read the entry is removed and flushed, and nobody
+ * gets a pin any more: GUP without a lock takes the reference first and checks the entry again.  A
+ * count of 1 then excludes a pin and a translation (any removal of an entry drops its reference
+ * after the flush).  Otherwise the page is not frozen, and does not leave its slot: it is copied.
+ * So a frozen page has only read pins, and pages of other arenas have no write pins.
  *
- * Each slot lies in one mapping of one address space at most: an arena is mapped once, whole;
- * mappings may be split, moved and removed, but neither merged nor doubled, and fork gives the
- * child an arena of its own.
+ * A slot lies in at most one mapping of one address space: an arena is mapped once, whole.  Mappings
+ * may be split, moved and removed, but not merged or doubled, and fork gives the child its own
+ * arena.
  *
  * Locks: mmap lock (or a mapping's) > parcel's lock > arena's lock > port's lock.  Nobody
  * holds two arenas'.  A pipe's is taken with none held.

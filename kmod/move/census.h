@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * census.h - the arenas, parcels and ports that there are, by user and age, to be counted piece by
- * piece.
+ * census.h - the existing arenas, parcels and ports, by user and age, to be counted piece by piece.
  *
- * A count that goes on later finds its place again in a few steps, and goes by no other user's
- * entries: so it takes as long as the user's own are many, and nobody else waits for it.
+ * A count that continues later finds its place in a few steps and skips other users' entries.  So
+ * its time depends only on the user's own entries, and nobody else waits for it.
  */
 #ifndef COSY_MOVE_CENSUS_H
 #define COSY_MOVE_CENSUS_H

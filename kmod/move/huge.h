@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * huge.h - 2 MB of an arena as one: allocated, mapped and moved as a whole.
+ * huge.h - 2 MB of an arena as one huge page: allocated, mapped and moved as a whole.
  *
- * 512 slots whose first one is at a multiple of 2 MB in the arena's file have a word beside them,
- * which says whose rule holds.  Until it is COSY_HUGE_PAGES the slots themselves are all 0 and have
- * no entries; then it is so for ever, unless another huge page takes their place.
+ * 512 slots whose first one is at a multiple of 2 MB in the arena's file share a word, which
+ * records whether the huge page or the slots are valid.  Until the word is COSY_HUGE_PAGES, the
+ * slots are all 0 and have no entries.  After that the slots stay valid, unless another huge page
+ * takes their place.
  *
- * A huge page has holders: words and parcels, which have it whole, and slots of an arena where it
- * was broken up while others had it.  It is frozen as a page is, and the invariant of arena.h holds
- * for it: the mark is changed only by who has it whole and is the only holder, and only a huge page
- * with one holder is not frozen.  Nobody but its holders can refer to its pages: their entries are
- * special, or of a device's memory where there are no such entries of 2 MB (Linux 6.1).
+ * A huge page has holders: words and parcels, which hold all of it, and slots of an arena where it
+ * was split while others held it.  The invariant of arena.h applies to it: only a holder of all of
+ * it that is the only holder changes the mark, and only a huge page with one holder is not frozen.
+ * Nobody but its holders can refer to its pages: their entries are special, or device memory if the
+ * kernel has no special entries of 2 MB (Linux 6.1).
  *
- * Whatever needs a part opens the word: the only holder splits the huge page into ordinary pages,
- * and others have their slots refer to parts of it, frozen for ever, marked COSY_SLOT_HUGE.  Such a
- * page does not leave its slot: it is copied to be written or lent, so nobody keeps 2 MB by 4 KB
- * but in the place where they were.  To open never fails, and needs no memory.
+ * An operation on a part opens the word.  The only holder splits the huge page into ordinary pages.
+ * Otherwise the slots refer to parts of it, frozen forever, marked COSY_SLOT_HUGE.  Such a part
+ * does not leave its slot: it is copied to be written or lent, so nobody keeps 2 MB by holding 4 KB
+ * elsewhere.  Opening never fails and needs no memory.
  */
 #ifndef COSY_MOVE_HUGE_H
 #define COSY_MOVE_HUGE_H

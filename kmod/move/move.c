@@ -2,8 +2,8 @@
 /*
  * move.c - loan, transfer, flush and ready (UVM, USENIX '99, sections 4.1, 4.2 and 5).
  *
- * A request that cannot be made by moving is refused before anything is done, by -EOPNOTSUPP:
- * libcosy makes the plain call then, with the same result.
+ * A request that cannot be served by moving is refused with -EOPNOTSUPP before anything is done.
+ * libcosy then makes the plain call, with the same result.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

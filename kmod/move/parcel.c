@@ -2,9 +2,9 @@
 /*
  * parcel.c - see parcel.h.
  *
- * A parcel refers to pages as a slot does, but has no page-table entries, and hands pages to slots
- * alone.  Frozen ones go to as many as like, those of a donation to one.  Whatever can fail is done
- * before the first page moves, so no page is ever lost between two processes.
+ * A parcel refers to pages as a slot does, but has no page-table entries, and hands pages only to
+ * slots.  Any number of importers get frozen pages, one importer gets donated ones.  Every step
+ * that can fail precedes the first move, so no page is lost between two processes.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>

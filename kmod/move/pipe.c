@@ -2,8 +2,8 @@
 /*
  * pipe.c - see pipe.h.
  *
- * A page that is under way in a pipe needs no code of the module: its buffer has the kernel's own
- * operations, so the module can be unloaded, and every way to read the pipe works.
+ * A page in a pipe needs no code of the module: its buffer has the kernel's own operations.  So the
+ * module can be unloaded, and every way to read the pipe works.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

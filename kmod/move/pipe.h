@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* pipe.h - pages into pipes and out of them. */
+/* pipe.h - puts pages into pipes and takes them out. */
 #ifndef COSY_MOVE_PIPE_H
 #define COSY_MOVE_PIPE_H
 

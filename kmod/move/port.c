@@ -2,19 +2,19 @@
 /*
  * port.c - see port.h.
  *
- * A port has a place for each page of the window, which is under way at most once: so what senders
- * can put in is bounded by what the port's maker has paid for.  Nothing appears in the window by
- * itself.  The receiver takes messages, in their order, and both sides touch their own memory only.
+ * A port has a place for each page of the window, which is in flight at most once.  So the port's
+ * maker has paid for everything that senders can put in.  Nothing appears in the window by itself:
+ * the receiver takes messages in their order, and both sides touch only their own memory.
  *
- * The places of a message belong to one party at a time, which needs no lock for them: to the
- * sender from port_reserve to message_send, to the queue until message_pop, to the receiver until
- * port_give_back.  Like a parcel's they refer to pages as slots do, frozen ones and others, without
- * page-table entries.  Donated 2 MB that nobody else has are passed as one: the first places of the
- * message refer to huge pages then, one for each 512 places, and the other places are empty.  So
- * they can become pages where they do not fit, without memory and without fail.
+ * The places of a message belong to one party at a time, so they need no lock: to the sender from
+ * port_reserve to message_send, to the queue until message_pop, to the receiver until
+ * port_give_back.  Like a parcel, they refer to pages as slots do, frozen or not, without
+ * page-table entries.  Donated 2 MB without other holders pass as one huge page: the first places
+ * of the message refer to huge pages, one for each 512 places, and the other places are empty.  So
+ * they can be split into pages if they do not fit, without memory and without failure.
  *
- * The port's lock is a spinlock for the queue and the marks, taken last and never held for anything
- * that waits.  So ports that pass into each other in whatever circle have no locks to wait for.
+ * The port's lock is a spinlock for the queue and the marks.  It is taken last and never held while
+ * waiting.  So ports that pass into each other in a circle wait for no locks.
  */
 #include <linux/anon_inodes.h>
 #include <linux/bitmap.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* port.h - descriptors that pass pages into a window of memory, and can do nothing else. */
+/* port.h - descriptors that only pass pages into a window of memory. */
 #ifndef COSY_MOVE_PORT_H
 #define COSY_MOVE_PORT_H
 

@@ -2,9 +2,9 @@
 /*
  * region.c - loan, transfer, flush and pass as operations of compounds.
  *
- * They do what the functions of <cosy/move.h> do: move pages where that can be done, else make the
- * plain call.  Where more than that call would have to be made, or libcosy alone knows what the
- * memory is (shared by a memfd, gone), they leave, and libcosy makes its own call.
+ * They have the effect of the functions of <cosy/move.h>: they move pages if possible, and
+ * otherwise make the plain call.  They leave, and libcosy makes its own call, if more than that
+ * call is needed, or if only libcosy knows the kind of the memory (shared by a memfd, gone).
  */
 #include <linux/file.h>
 #include <linux/ptrace.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* slots.h - what arena.c, slots.c and entries.c, the parts of an arena, have for each other. */
+/* slots.h - the internal interface of arena.c, slots.c and entries.c. */
 #ifndef COSY_MOVE_SLOTS_H
 #define COSY_MOVE_SLOTS_H
 

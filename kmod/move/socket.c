@@ -2,8 +2,8 @@
 /*
  * socket.c - see socket.h.
  *
- * A socket keeps the pages until they are received, or acknowledged, and may send them again then:
- * that they are frozen makes them safe, as sendfile's and MSG_ZEROCOPY's are not.
+ * A socket keeps the pages until they are received or acknowledged, and may send them again.
+ * Frozen pages make this safe, unlike those of sendfile and MSG_ZEROCOPY.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

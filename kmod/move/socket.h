@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* socket.h - pages into sockets. */
+/* socket.h - gives pages to sockets. */
 #ifndef COSY_MOVE_SOCKET_H
 #define COSY_MOVE_SOCKET_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * access.S - loads, stores and atomics outside the shared buffer, which may fault, and signed
- * division: thunks, since not every kernel's JIT has instructions for them.
+ * access.S - thunks for loads, stores and atomics outside the shared buffer, which may fault, and
+ * for signed division.  Not every kernel's JIT has instructions for them.
  */
 #include "run/calling.h"
 

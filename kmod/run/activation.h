@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* activation.h - the state of one RUN, which every part of the module is handed. */
+/* activation.h - the state of one RUN, passed to every part of the module. */
 #ifndef COSY_ACTIVATION_H
 #define COSY_ACTIVATION_H
 

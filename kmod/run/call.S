@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * call.S - calls of a compound: system calls by the kernel's dispatcher, specialised calls and
- * operations by C functions of their own (core/ops.def), and local calls.
+ * call.S - a compound's calls: system calls through the kernel's dispatcher, specialised calls and
+ * operations through C functions of their own (core/ops.def), and local calls.
  */
 #include "run/calling.h"
 

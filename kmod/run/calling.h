@@ -10,10 +10,10 @@
  *
  * r12 is the base of based code (core.h), r9 and r11 are free.  A thunk gets its argument in
  * AX and in slots below rbp (enum cosy_slot), answers in AX, and keeps every register of the
- * program but those that core.h names.  r11 mostly holds the struct cosy_activation, RUN.
+ * program except those that core.h names.  r11 mostly holds the struct cosy_activation, RUN.
  *
- * A leave saves the program's registers and spill frame as they stand, so where
- * a thunk leaves they must be the program's, never the kernel's.
+ * A leave saves the program's registers and spill frame as they are.  So when a thunk leaves, they
+ * must have the program's values, never the kernel's.
  */
 /* The assembler's macros: */
 /* clang-format off */
@@ -47,9 +47,8 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * Forgets the branches that the compound took, as the kernel's entry code forgets user mode's,
- * so that they steer no indirect branch of the kernel.  Stands before every call of C and at the
- * end.  The bytes are the instruction IBHF, in all kernels: a virtual machine cannot know which
+ * Clears the branch history of the compound, as the kernel's entry code clears that of user mode,
+ * so that it steers no indirect branch of the kernel.  Used before every call of C and at the end.  The bytes are the instruction IBHF, in all kernels: a virtual machine cannot know which
  * kind of processor its next host will have, and older ones take it for a no-op.  Processors that
  * need their returns untrained have no IBHF and do that instead.  Changes rax, rcx and rdx.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * enter.S - the way into compiled code and out of it: cosy_enter, a leave in the middle, the
- * safepoint that fuel is for, and what the processor has to forget between.
+ * enter.S - entry into compiled code and exit from it: cosy_enter, a leave in the middle, the
+ * safepoint after the last fuel, and clearing the processor's state in between.
  */
 #include "run/calling.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * filter.h - who is to see a compound's calls: tracers, auditors, and seccomp's filters.
+ * filter.h - the observers of a compound's calls: tracers, auditors, and seccomp filters.
  *
- * All of them sit in the entry code of system calls, which a compound's calls do not pass.
- * Filters are asked as that code asks them first: the newest one has a bitmap of the calls that
- * all of the thread's filters allow whatever the arguments are.  Such a call is made in the
- * kernel.  For any other the compound leaves, and the filters see it when libcosy makes it.
+ * All of them act in the entry code of system calls, which a compound's calls bypass.  The module
+ * queries filters as that code does first: the newest filter has a bitmap of the calls that all of
+ * the thread's filters allow whatever the arguments are.  Such a call is made in the kernel.  For
+ * any other call the compound leaves, and the filters see the call when libcosy makes it.
  *
- * Filters only ever get stricter, and live as long as their thread: one that another thread adds
- * (TSYNC) goes in front of the older ones.  So current's are read without a lock, as in the
+ * Filters only become stricter, and live as long as their thread: a filter that another thread adds
+ * (TSYNC) comes before the older ones.  So current's filters are read without a lock, as in the
  * entry code.
  */
 #ifndef COSY_FILTER_H

@@ -3,8 +3,8 @@
  * frame.c - the software stack.
  *
  * One native frame serves a whole compound.  A local call saves the caller's state in memory that
- * the user may change at any time.  So every word that comes back is checked (where to go on, where
- * the next frame is) or harmless (the program's own registers and spilled words).
+ * the user may change at any time.  So every word that is read back is checked (the return point,
+ * the next frame) or harmless (the program's own registers and spilled words).
  */
 #include <linux/align.h>
 #include <linux/string.h>

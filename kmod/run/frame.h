@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* frame.h - local calls, whose frames are in the user's memory. */
+/* frame.h - local calls, whose frames are in user memory. */
 #ifndef COSY_FRAME_H
 #define COSY_FRAME_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kernel_types.h - members of structures that the kernel keeps to itself.
+ * kernel_types.h - members of structures that are private to the kernel.
  *
- * Neither a header nor an exported function tells of them, but the running kernel's description of
- * its own types (BTF) does.  A caller that looks a member up checks its type, too, and does
- * without it where anything differs from what it was written for.
+ * No header or exported function describes them, but the running kernel's type information (BTF)
+ * does.  A caller also checks the member's type, and does without the member if anything differs
+ * from its expectation.
  *
- * For the module's start only: main.c calls cosy_kernel_types_init before the others.
+ * Only for the module's start: main.c calls cosy_kernel_types_init before the others.
  */
 #ifndef COSY_KERNEL_TYPES_H
 #define COSY_KERNEL_TYPES_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leave.c - saved state, out to the user's memory and in again.
+ * leave.c - saves a compound's state to user memory and restores it.
  *
- * Nothing of the kernel's stack goes to the user.  enter.S saves the registers and that part of
- * the spill frame which the program uses, all zeroed at entry; cosy_leave_save fills in the rest.
+ * No part of the kernel's stack goes to the user. enter.S saves the registers and the part of the
+ * spill frame that the program uses, all zeroed at entry; cosy_leave_save fills in the rest.
  */
 #include <linux/string.h>
 #include <linux/uaccess.h>

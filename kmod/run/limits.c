@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * limits.c - fuel, time, signals, task work, the processor's other users.
+ * limits.c - fuel, time, signals, task work, and yielding the processor.
  *
- * A compound spends one fuel for each back edge, call and return; out of fuel, it is at a
- * safepoint.  Limits that nobody set only bound the time in between.
+ * A compound spends one fuel for each back edge, call and return; without fuel it is at a
+ * safepoint.  Default limits only bound the time in between.
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
- * when it goes on.  So where time is limited, safepoints are closer together, and the time is also
- * checked after every call (run->look makes call.S ask) and when the compound goes on.  Between
- * calls no page fault is served (faults_refuse).  The limit is overrun by one call at most, or by
+ * when it continues.  So under a time limit safepoints are closer together, and the time is also
+ * checked after every call (run->look makes call.S check) and at each resume.  Between calls no
+ * page fault is served (faults_refuse).  A compound exceeds the limit by one call at most, or by
  * some thousand instructions.
  *
- * The steps and the time of earlier RUNs come from the user's memory.  A process that forges
- * them gains a fresh start, which it may have at any time: no single RUN exceeds a limit.
+ * The steps and the time of earlier RUNs come from user memory.  A process that forges them gains a
+ * new start, which it may have at any time: no single RUN exceeds a limit.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>

@@ -2,8 +2,8 @@
 /*
  * run.c - RUN: from the ioctl into the compiled code and back.
  *
- * The way in and out is short on purpose: an empty compound is to cost little more than an empty
- * ioctl.  Rare work (going on from saved state, leaving) is in leave.c.
+ * Entry and exit are short on purpose: an empty compound should cost little more than an empty
+ * ioctl. leave.c does the rare work (resuming from saved state, leaving).
  */
 #include <linux/audit.h>
 #include <linux/file.h>

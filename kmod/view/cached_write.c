@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cached_write.c - write bytes of the shared buffer into pages that are in the page cache.
+ * cached_write.c - writes bytes of the shared buffer into pages that are in the page cache.
  *
- * Does what vfs_write, generic_file_write_iter and shmem_write_begin come to, or ext4's buffered
- * write, when every page exists and the file does not grow.  Bytes of a view that are written to
- * the place where they were read need no copy.
+ * It has the effect of vfs_write, generic_file_write_iter and shmem_write_begin, or of ext4's
+ * buffered write, when every page exists and the file does not grow.  Bytes of a view that are
+ * written to their own place need no copy.
  */
 #include <linux/fs.h>
 #include <linux/iversion.h>

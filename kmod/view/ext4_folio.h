@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ext4_folio.h - folios of ext4 whose blocks are known already (ext4_write.c says of which files).
+ * ext4_folio.h - folios of ext4 whose blocks are already known (ext4_write.c lists the files).
  *
- * In line, since each folio of a write passes through them.
+ * Inline, because each folio of a write passes through these functions.
  */
 #ifndef COSY_EXT4_FOLIO_H
 #define COSY_EXT4_FOLIO_H

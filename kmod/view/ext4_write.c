@@ -2,12 +2,11 @@
 /*
  * ext4_write.c - files of ext4 whose pages may be written here: see ext4_folio.h.
  *
- * Most of the cost of ext4's write below the end of a file is delayed allocation.  A buffer that
- * is mapped needs none: ext4_da_write_begin leaves it alone, and ext4_da_write_end comes to
- * mark_buffer_dirty.  This does the same for files whose operations are these two.  Files with
- * data in the journal or direct access have other operations, and files with inline data have no
- * mapped buffers: they are left to ext4.  COSY_GUARD_FRESH tells that the file system is not shut
- * down.
+ * Most of the cost of ext4's write below the end of a file is delayed allocation.  A mapped buffer
+ * needs none: ext4_da_write_begin does not change it, and ext4_da_write_end amounts to
+ * mark_buffer_dirty.  This file does the same for files with these two operations.  Files with data
+ * in the journal or direct access have other operations, and files with inline data have no mapped
+ * buffers: ext4 writes them.  COSY_GUARD_FRESH detects a file system that is shut down.
  */
 #include <linux/fs.h>
 #include <linux/module.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend.c - a view's pages to a socket, which keeps them until they are sent.
+ * lend.c - gives a view's pages to a socket, which keeps them until they are sent.
  *
- * As with sendfile(2), the bytes that a page has by then are sent: a write to the file in the
- * meantime shows.  Hence pages are lent only where the program asks for it by name.
+ * As with sendfile(2), the socket sends the bytes that the page has at that time: a write to the
+ * file in between shows.  So pages are lent only if the program requests it by name.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

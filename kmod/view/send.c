@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * send.c - send(2) of a view: the socket copies the bytes out of the page cache itself.
+ * send.c - send(2) of a view: the socket copies the bytes from the page cache itself.
  *
- * The call copies the bytes before it returns, wherever they lie, so only the copy into the shared
- * buffer is left out.  Bytes that have to wait for room in the socket are copied there first, so
- * that no folio is referenced meanwhile.  The pages themselves go only by lend.
+ * The call copies the bytes before it returns, as any send does, so only the copy into the shared
+ * buffer is omitted.  Bytes that must wait for room in the socket are first copied there, so no
+ * folio is referenced meanwhile.  Only lend passes the pages themselves.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* view.c - views of a RUN: making them, writing them back, looking at them. */
+/* view.c - views of a RUN: creates them, writes them back, reads through them. */
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * view.h - ranges of the shared buffer whose bytes are still those of page-cache
- * folios (docs/inside/views.md; FSL-02-01 section 2.5).
+ * view.h - ranges of the shared buffer whose bytes are still in page-cache folios
+ * (docs/inside/views.md; FSL-02-01 section 2.5).
  *
- * A view lies wholly inside the shared buffer, so that writing it back is a copy into the
- * kernel's mapping and cannot fail, whatever happens to the user's mapping, the file
- * or its descriptor.  Views never overlap.  They belong to one RUN, hence to one task.
+ * A view lies wholly inside the shared buffer, so writing it back is a copy into the kernel's
+ * mapping and cannot fail, whatever happens to the user's mapping, the file or its descriptor.
+ * Views never overlap.  They belong to one RUN, so to one task.
  */
 #ifndef COSY_VIEW_H
 #define COSY_VIEW_H

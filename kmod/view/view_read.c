@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* view_read.c - read(2) and pread(2) that leave the bytes where they are. */
+/* view_read.c - read(2) and pread(2) that leave the bytes in the page cache. */
 #include <linux/file.h>
 #include <linux/mm.h>
 #include "compat/compat.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * view_write.c - write(2) and pwrite(2) of bytes that the kernel can reach: a view's
- * pages, or the shared buffer.
+ * view_write.c - write(2) and pwrite(2) of bytes that the kernel can reach: a view's pages, or the
+ * shared buffer.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

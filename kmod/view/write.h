@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* write.h - declarations that the ways of writing a view share. */
+/* write.h - declarations shared by the ways of writing a view. */
 #ifndef COSY_WRITE_H
 #define COSY_WRITE_H
 
