@@ -16,7 +16,7 @@
  *	err = cosy_build(cosy, b, &loaded, &error);
  *
  * Variables and values are 64 bits wide.  Statements do not fail one by one: the
- * first mistake is remembered with the statement's number, later statements do
+ * first mistake is recorded with the statement's number, later statements do
  * nothing, and cosy_compile or cosy_build reports it.
  *
  * A builder belongs to one thread at a time.
@@ -193,7 +193,7 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 /* --- Modes and limits ----------------------------------------------------------------------- */
 
 /*
- * Ends the compound after so many steps: calls, returns, loop rounds (FSL-02-01 section 2.3.1);
+ * Ends the compound after so many steps: calls, returns, loop iterations (FSL-02-01 2.3.1);
  * 0 = no limit.
  */
 void cosy_limit_steps(struct cosy_builder *b, uint64_t steps);
@@ -207,7 +207,7 @@ void cosy_limit_time(struct cosy_builder *b, uint64_t ns);
 void cosy_stop_on_failure(struct cosy_builder *b, int var);
 void cosy_go_on_after_failure(struct cosy_builder *b);
 
-/* Says where in a source the following statements are; `cosy dis` and errors show it. */
+/* Sets the source position of the following statements; `cosy dis` and errors show it. */
 void cosy_at(struct cosy_builder *b, const char *file, uint32_t line);
 
 /* --- The end -------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ uint32_t cosy_statement(const struct cosy_builder *b);
 /*
  * Writes the compound, *len bytes that the caller frees with free(), and returns it in *ret.
  * -EINVAL with `error` for the first mistake, -E2BIG for one too large, -ENOMEM.  The builder
- * can go on afterwards.
+ * can continue afterwards.
  */
 int cosy_compile(struct cosy_builder *b, void **ret, size_t *len, struct cosy_error *error);
 

@@ -87,13 +87,13 @@ int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_l
 void cosy_unload(struct cosy_loaded *loaded);
 
 /*
- * Runs a compound from its start to its end.  `ctx` is the `len` bytes that it
- * begins with and leaves its results in (for a built compound: int64_t[], indexed
- * by what cosy_var returned); the rest of a longer context begins as zeros.  *ret
+ * Runs a compound from its start to its end.  `ctx` has `len` bytes of input, and
+ * receives the results (for a built compound: int64_t[], indexed by cosy_var's
+ * return value); the rest of a longer context begins as zeros.  *ret
  * (may be NULL) is its exit value.
  *
  * -EDQUOT: it reached its limit of steps; -ETIME: its time limit; ctx and
- * `error` then say how far it came.  -ENOMEM: it did not start.
+ * `error` then show how far it came.  -ENOMEM: it did not start.
  */
 int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
 	     struct cosy_error *error);
@@ -103,14 +103,14 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 /*
  * Work like malloc and its family, but the kernel and the process share the memory,
  * so compounds load and store there at full speed and need no copy.  16-byte
- * aligned.  When the buffer is full or there is none they give ordinary memory, so
- * a program needs no other path; NULL when there is none of that either.
+ * aligned.  When the buffer is full or missing they return ordinary memory, so a
+ * program needs no other path; NULL without ordinary memory.
  */
 void *cosy_malloc(size_t size) __attribute__((malloc));
 void *cosy_calloc(size_t count, size_t size) __attribute__((malloc));
 /*
- * Takes what this family returned, or NULL.  The old memory is untouched on failure.  For no bytes
- * there is memory, too, as from cosy_malloc.
+ * `memory` comes from this family or is NULL; it is unchanged on failure.  Size 0 returns memory as
+ * well, as cosy_malloc does.
  */
 void *cosy_realloc(void *memory, size_t size);
 void cosy_mem_free(void *memory);
@@ -134,8 +134,8 @@ static inline void cosy_free(void *memory)
 static inline void cosy_free(decltype(nullptr)) {}
 #else
 /*
- * The papers call both cosy_free: releasing what cosy_init gave (FSL-02-01
- * section 2.4) and freeing what cosy_malloc gave (section 2.3).
+ * The papers call both cosy_free: releasing a handle of cosy_init (FSL-02-01
+ * section 2.4) and freeing memory of cosy_malloc (section 2.3).
  */
 #define cosy_free(it) _Generic((it), struct cosy *: cosy_release, default: cosy_mem_free)(it)
 #endif

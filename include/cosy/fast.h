@@ -2,8 +2,8 @@
 /*
  * fast.h - calls, by name, that are faster in a compound (FSL-02-01 sections 2.5 and 3).
  *
- * Inside a region cosycc turns each of these into the operation of core/ops.def that it
- * means; anywhere else, and in a region's native twin, they are ordinary functions that
+ * Inside a region cosycc turns each of these into its operation of
+ * core/ops.def; anywhere else, and in a region's native twin, they are ordinary functions that
  * make the system calls they stand for.  Their results are the same, in libc's way: -1 with
  * errno set for a failure, unless a function says otherwise.
  *
@@ -38,12 +38,12 @@ extern "C" {
  * In a compound, when `buffer` is in the shared buffer (cosy_malloc, or a local of the
  * region's function) and the file's pages are cached, the bytes stay in the page cache:
  * later calls, mem* and str* functions, cosy_count and cosy_crc32c take them from there,
- * and so do all loads and stores of the region that may be of them.  Where these are in
- * a loop of their own, which a copy serves better, it is a plain read: -Rcosy tells.
+ * and so do all loads and stores of the region that may touch them.  If these are in a
+ * loop of their own, which a copy serves better, it is a plain read: -Rcosy reports it.
  *
  * The caller promises that until the region ends nobody else, such as another thread or
- * a signal handler, looks at `buffer`.  A plain read needs no promise: cosycc makes it
- * a view where it can prove as much.
+ * a signal handler, reads `buffer`.  A plain read needs no promise: cosycc makes it
+ * a view if it can prove as much.
  */
 ssize_t cosy_read(int fd, void *buffer, size_t count);
 ssize_t cosy_pread(int fd, void *buffer, size_t count, off_t offset);
@@ -56,7 +56,7 @@ ssize_t cosy_write(int fd, const void *buffer, size_t count);
 ssize_t cosy_pwrite(int fd, const void *buffer, size_t count, off_t offset);
 
 /*
- * Sends as send(2) does with `flags`; where `fd` is no socket, writes as write(2) does and ignores
+ * Sends as send(2) does with `flags`; if `fd` is no socket, writes as write(2) does and ignores
  * `flags`.  In a compound, bytes of a view go to the socket as the pages they are in,
  * with the semantics of sendfile(2): a write to the file before the peer has taken
  * the bytes may change what it gets.
@@ -64,7 +64,7 @@ ssize_t cosy_pwrite(int fd, const void *buffer, size_t count, off_t offset);
 ssize_t cosy_lend(int fd, const void *buffer, size_t count, int flags);
 
 /*
- * Promises that nobody will look at the `count` bytes at `buffer` before they are written
+ * Promises that nobody will read the `count` bytes at `buffer` before they are written
  * again: from here on they are undefined.  In a compound this ends a view that lies in them
  * without writing it back, as the next call that may wait (open, close, ...) would have to.
  * Cannot fail.
@@ -122,15 +122,15 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 /*
  * Goes through all directories below an open one, as nftw(3) does without following links: writes
  * as many entries as fit into `size` bytes (at least COSY_TREE_MIN_BUFFER) of the 8-byte aligned
- * `buffer`, and goes on in the next call.  struct cosy_tree of <linux/cosy.h> says what the caller
- * asks for, what the entries are, and how much memory `tree` needs.  The caller sets its first four
+ * `buffer`, and continues in the next call.  struct cosy_tree of <linux/cosy.h> documents the
+ * request, the entries, and how much memory `tree` needs.  The caller sets its first four
  * members and zeroes the others.  In a compound it is best in the shared buffer.
  *
  * Returns the bytes written, 0 at the end, or -1 with errno; ENOBUFS: make `tree` larger and call
- * again with the same buffer.  A directory that cannot be gone through has an entry that says why.
+ * again with the same buffer.  A directory that cannot be visited has an entry with the error.
  * Descriptors, at most COSY_TREE_OPEN, are open until the end, or until a call with `size` 0 ends
  * the walk.  Such a call is the only one that may follow when a signal handler has jumped out of
- * cosy_scan_tree.  A handler that returns changes nothing: the walk goes on where it was.
+ * cosy_scan_tree.  A handler that returns changes nothing: the walk continues.
  */
 struct cosy_tree;
 ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
@@ -141,8 +141,8 @@ ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
  *
  *	struct epoll_event event = {EPOLLIN, {.u64 = (uint32_t)fd | COSY_ARRIVAL_READ}};
  *
- * The lower half of `data` has to be the descriptor.  `buffer` is 8-byte aligned: `max` struct
- * cosy_arrival of <linux/cosy.h>, which say what the members tell, and above them the bytes of each,
+ * The lower half of `data` must be the descriptor.  `buffer` is 8-byte aligned: `max` struct
+ * cosy_arrival, documented in <linux/cosy.h>, and above them the bytes of each,
  * at COSY_ARRIVAL_BYTES(buffer, size, max, i).  `timeout` is in milliseconds, or -1.
  *
  * Returns how many are ready, 0 at the timeout, or -1 with errno: epoll_wait's, or EINVAL: `max` is
@@ -150,7 +150,7 @@ ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
  * not fail the others; its arrival has the error.
  *
  * A signal handler may run between any two of these calls; no call is made twice for that.  One
- * that jumps out leaves what was read in the buffer, and later arrivals with COSY_NOT_READ.
+ * that jumps out leaves the bytes read in the buffer, and later arrivals with COSY_NOT_READ.
  */
 int cosy_epoll_read(int epfd, void *buffer, size_t size, int max, int timeout);
 
@@ -165,7 +165,7 @@ int cosy_lstat(const char *path, struct stat *ret);
 size_t cosy_count(const void *buffer, size_t count, int byte);
 
 /*
- * Goes on with a CRC-32C (Castagnoli; RFC 3720): `crc` is that of the bytes so far, 0 of none.
+ * Continues a CRC-32C (Castagnoli; RFC 3720): `crc` is that of the bytes so far, 0 for none.
  * Returns that of the same bytes and the `count` ones at `buffer`.  Cannot fail.
  */
 uint32_t cosy_crc32c(uint32_t crc, const void *buffer, size_t count);

@@ -3,10 +3,10 @@
  * move.h - moves pages between processes instead of copying them (UVM: Cranor and Parulkar,
  * USENIX '99).
  *
- * Bytes that were lent stay as they were at the call, whatever the sender writes to its memory
- * afterwards; vmsplice(2) and MSG_ZEROCOPY promise nothing of the kind.  Without the module every
- * function makes the plain call, with the same results: docs/use/moving.md says when moving
- * pays and when it loses.
+ * Lent bytes stay as they were at the call, whatever the sender writes to its memory
+ * afterwards; vmsplice(2) and MSG_ZEROCOPY do not promise this.  Without the module every
+ * function makes the plain call, with the same results: docs/use/moving.md explains when
+ * moving pays and when it loses.
  *
  * Pages move from and to memory of cosy_move_alloc.  For any other memory cosy_loan and
  * cosy_transfer are the plain calls.  Functions return -1 with errno set when they fail, unless they
@@ -66,8 +66,8 @@ void cosy_move_free(void *memory, size_t size);
  * any of its own: with their results, partial ones too, errors and signals.
  *
  * A pipe is lent the pages, where 8 KB and more begin at a multiple of a page: the first write to
- * such a page afterwards, while somebody has it, copies it.  With COSY_GIVE the whole pages that
- * went are zeros afterwards, and nothing needs to be copied.
+ * such a page afterwards, while another holder has it, copies it.  With COSY_GIVE the whole lent
+ * pages are zeros afterwards, and nothing needs to be copied.
  *
  * So is a socket of a stream (AF_UNIX, TCP), until the bytes are received or acknowledged.  Its
  * reader copies, so a loan pays there only where the bytes are sent again unchanged: what was lent
@@ -101,8 +101,8 @@ int cosy_flush(void *memory, size_t count);
 int cosy_ready(void *memory, size_t count, int flags);
 
 /*
- * Does memcpy from memory that moves.  In a marked region no page becomes present by it: who passes
- * on what came, and looks at a header of each message, pays for the header.  `to` is other memory.
+ * Does memcpy from memory that moves.  In a marked region it makes no page present: a program that
+ * forwards messages and reads each header pays for the header only.  `to` is other memory.
  */
 void cosy_look(void *to, const void *memory, size_t count);
 
@@ -116,8 +116,8 @@ enum cosy_how {
 
 /*
  * Makes a parcel of whole pages.  Returns a descriptor, close-on-exec, which SCM_RIGHTS or fork
- * hands to a process that imports it; its owner closes it.  What was shared can be imported by as
- * many as have the descriptor, and so can a copy; a donation by one of them.
+ * hands to a process that imports it; its owner closes it.  Any number of its
+ * holders can import a shared parcel or a copy; one can import a donation.
  *
  * Memory that is gone by COSY_DONATE is filled again by cosy_flush and cosy_import, and by a
  * cosy_transfer whose pages move; one that has to copy may fail there with EFAULT, so flush first.
@@ -144,27 +144,27 @@ int cosy_export(void *memory, size_t count, enum cosy_how how);
 ssize_t cosy_import(int parcel, void *memory, size_t count, int flags);
 
 /*
- * Makes a port: who has ends[1] may pass messages for a window of `size` bytes, and can do nothing
- * else with it; who has ends[0] takes them into that window, memory of its own.  Both are
+ * Makes a port: the holder of ends[1] may pass messages for a window of `size` bytes, and can do
+ * nothing else with it.  The holder of ends[0] takes them into that window of its own.  Both are
  * close-on-exec, and go to other processes by SCM_RIGHTS or fork.  Returns 0.
  *
- * Nothing in the window changes but by cosy_take, and what was taken is the receiver's alone: no
- * sender sees or changes it any more.
+ * Only cosy_take changes the window, and a taken message is the receiver's alone: no sender sees
+ * or changes it any more.
  *
- * The window counts as locked by the user (RLIMIT_MEMLOCK) until both ends are closed, since so
- * much may be under way; above that, and without the module, the port is a pair of sockets, and the
- * bytes are copied.  EINVAL: `size` is 0, above 1 GB or no multiple of a page.  EMFILE, ENOMEM.
+ * The window counts as locked by the user (RLIMIT_MEMLOCK) until both ends are closed, because
+ * so much may be in flight.  Above that, and without the module, the port is a pair of sockets, and
+ * the bytes are copied.  EINVAL: `size` is 0, above 1 GB or no multiple of a page.  EMFILE, ENOMEM.
  */
 int cosy_port(size_t size, int ends[2]);
 
 /*
  * Passes `count` bytes for the window from the offset `at` on, a multiple of a page; all or
- * nothing.  `how` says what is left of them, as for a parcel, but COSY_SHARE is refused; donations
- * are of whole pages.  Returns `count`.
+ * nothing.  `how` is as for a parcel, but COSY_SHARE is refused; donations are of whole
+ * pages.  Returns `count`.
  *
- * Waits while there is no room: each page of the window is under way once at most, so a message
+ * Waits while there is no room: each page of the window is in flight at most once, so a message
  * waits for an earlier one to the same pages to be taken; or with O_NONBLOCK fails with EAGAIN, and
- * poll(2) tells, by POLLOUT, when there is room for any message.  EPIPE, without a signal: ends[0]
+ * poll(2) reports POLLOUT when there is room for any message.  EPIPE, without a signal: ends[0]
  * is closed everywhere.  EBADF, EINVAL (no port; not within the window), EFAULT, EINTR, ENOMEM.
  */
 ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how how);
@@ -172,9 +172,9 @@ ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how
 /*
  * Takes the first message of a port into the window at `window`, where `size` bytes may be used,
  * and stores its offset.  Returns how many bytes came, 0 when all is taken and ends[1] closed
- * everywhere; what is left of the last page is zeros.  Flags are COSY_POPULATE and COSY_WILL_WRITE.
+ * everywhere; the rest of the last page is zeros.  Flags are COSY_POPULATE and COSY_WILL_WRITE.
  *
- * Waits for a message, or with O_NONBLOCK fails with EAGAIN; poll(2) tells by POLLIN.  EMSGSIZE:
+ * Waits for a message, or with O_NONBLOCK fails with EAGAIN; poll(2) reports POLLIN.  EMSGSIZE:
  * the message ends beyond `size`, and is still the first.  EFAULT: the memory is not there or may
  * not be written; then the message may be lost.  EBADF, EINVAL (no port; `window` or `size` is no
  * multiple of a page), EINTR, EMFILE, ENOMEM.

@@ -18,8 +18,8 @@
  *    spill frame: offsets -COSY_FRAME_SIZE to -1, never across an edge.
  *  - `exit` in the first function ends the compound with result r0.
  *  - Division and modulo follow the RFC: by zero 0 and the dividend, signed
- *    overflow wraps.  Who wants SIGFPE there, as C on x86-64 has it, tests for it
- *    and makes the operation divide_error.
+ *    overflow wraps.  A program that needs SIGFPE, as C on x86-64, tests for these
+ *    cases and makes the operation divide_error.
  *
  * All fields are little endian; all structures have no implicit padding.
  */
@@ -47,7 +47,7 @@
 
 /*
  * An operation that stands for several system calls may leave before any of them.  r1-r5 then
- * say what remains, and the upper half of the register that holds its flags (its whence) is
+ * hold the remaining work, and the upper half of the register that holds its flags (its whence) is
  * that of COSY_UNDER_WAY:
  *
  *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
@@ -60,10 +60,10 @@
  *	epoll_read	r1 how many are ready; r2-r4 as at the start; r5 the number of the next one
  *			to read
  *
- * (scan_tree leaves r1-r5 alone: what remains is in its struct cosy_tree.)
+ * (scan_tree does not change r1-r5: the remaining work is in its struct cosy_tree.)
  *
- * A program that writes other values there gets the errors that the calls have for them, and
- * -EINVAL where r2 of scan_dir is no entry as scan_dir writes them or r1 of epoll_read exceeds r4.
+ * A program that writes other values there gets the errors of the calls for them, and -EINVAL if
+ * r2 of scan_dir is no entry that scan_dir has written, or r1 of epoll_read exceeds r4.
  */
 #define COSY_UNDER_WAY	     0x59534f4300000000ull
 #define COSY_IS_UNDER_WAY(r) ((r) >> 32 == COSY_UNDER_WAY >> 32)
@@ -92,8 +92,8 @@ struct cosy_compound {
 };
 
 /*
- * In a container's or LOAD's flags: make every system call the ordinary way, none by a
- * specialised version (docs/inside/fast.md).  For comparisons, and in case of doubt.
+ * In a container's or LOAD's flags: make every system call as an ordinary one, none by
+ * a specialised version (docs/inside/fast.md).  For comparisons and debugging.
  */
 #define COSY_ORDINARY_CALLS (1u << 0)
 
@@ -114,7 +114,7 @@ struct cosy_line {
  * a fork child opens its own), EOPNOTSUPP (32-bit or x32 caller).
  */
 
-/* VERSION: tells what this kernel offers. */
+/* VERSION: returns the features of this kernel. */
 struct cosy_version {
 	__u32 size;
 	__u32 abi;	  /* out: COSY_ABI_VERSION */
@@ -137,13 +137,13 @@ struct cosy_version {
  *
  * It is charged to the caller's memcg and, unless it has CAP_IPC_LOCK, to its user's locked
  * memory: RLIMIT_MEMLOCK bounds that of all the user's processes together, io_uring's included.  It
- * stays charged until nothing refers to it, whoever holds the descriptor.  A fork child's copy
+ * stays charged until nothing refers to it, in any process.  A fork child's copy
  * is charged likewise, but may go above the limit.
  *
  * Compounds loaded afterwards reach the first `front` bytes directly, and the rest as they reach
  * any other memory.  Compounds loaded before, or run while the buffer is not mapped, reach all of
- * it that way.  Pages of the front are there from the start, others from when they are first
- * touched.  SETBUF again, with the same len and a larger front, lets compounds that are loaded
+ * it that way.  Pages of the front exist from the start, others from their first
+ * touch.  SETBUF again, with the same len and a larger front, lets compounds that are loaded
  * from then on reach more directly.
  *
  * Errors: EBUSY (there is one; the second time: another len, or a front no larger), EINVAL (len or
@@ -167,7 +167,7 @@ struct cosy_setbuf {
  * COSY_LOAD_SEEN loads it only then; otherwise the error is ENOENT, and nothing was checked or
  * compiled.  With COSY_LOAD_ASK as well no program is made and `handle` is 0: the result says
  * whether a context whose buffer has a front of `front` bytes (0: that has no buffer) would find
- * it now.  A later LOAD may find that it is there no more.
+ * it now.  A later LOAD may no longer find it.
  */
 struct cosy_load {
 	__u32 size;
@@ -253,11 +253,11 @@ struct cosy_frame {
 };
 
 /*
- * RUN: runs a compound from its start (resume 0) or goes on from where it left
+ * RUN: runs a compound from its start (resume 0) or continues where it left
  * (resume and *state as the leave wrote them).  Returns 0 and a status, or an error
  * and has done nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point,
  * stack), EFAULT (argument or state not readable).  EFAULT also when the argument or, at a
- * leave, *state cannot be written: then the compound has run, and where it stopped
+ * leave, *state cannot be written: then the compound has run, and its resume point
  * is lost.  With COSY_LEFT_CALL the return value is not RUN's: see there.
  */
 struct cosy_run {
@@ -282,23 +282,23 @@ enum cosy_status {
 	COSY_LEFT_WORK = 1, /* a signal or task work is due: return to user mode, then RUN again */
 	/*
 	 * The system call at `resume` was interrupted: if the ioctl returns to user mode at all,
-	 * its raw return value is the result of that call (-EINTR, or what restart_syscall gave);
-	 * go on after it.
+	 * its raw return value is the result of that call (-EINTR, or restart_syscall's result);
+	 * continue after it.
 	 *
 	 * Where `resume` is a read_file or write_file under way, the value is the result of a read
-	 * or write that it made: go on at `resume` with changed registers.  Add the bytes to r2 and
-	 * r3, and subtract them from r4; of an error, put it into r2 and 0 into r4.  At the end of
-	 * the file (0 bytes), r4 becomes 0, too.  Of an epoll_read under way it is that of the read
+	 * or write that it made: continue at `resume` with changed registers.  Add the bytes to r2
+	 * and r3, and subtract them from r4; after an error, put it into r2 and 0 into r4.  At the
+	 * end of the file (0 bytes), r4 also becomes 0.  For an epoll_read under way it is the read
 	 * of arrival r5 (its lower half): put it into `result` there, and add 1 to r5.
 	 */
 	COSY_LEFT_CALL = 2,
 	/*
-	 * The access at `resume` faulted or, where time is limited, would have to wait for a page;
-	 * detail = its address, 0 or ~0 where that is not known.  Repeat it in user mode
+	 * The access at `resume` faulted or, under a time limit, would have to wait for a page;
+	 * detail = its address, 0 or ~0 if that is not known.  Repeat it in user mode
 	 */
 	COSY_LEFT_FAULT = 3,
 	/*
-	 * A tracer or auditor is armed, or a filter that may refuse RUN: go on by plain calls.
+	 * A tracer or auditor is armed, or a filter that may refuse RUN: continue by plain calls.
 	 * detail = the thread's syscall_work bits
 	 */
 	COSY_LEFT_TRACED = 4,
@@ -306,7 +306,7 @@ enum cosy_status {
 	COSY_LEFT_STACK = 6,  /* the software stack is full; detail = bytes needed */
 	/* COSY_OP_trap, COSY_OP_divide_error, or a return to no call of this program */
 	COSY_LEFT_TRAP = 7,
-	/* A limit that somebody set was reached; the interpreter could go on: */
+	/* A limit was reached; the interpreter could continue: */
 	COSY_ENDED_STEPS = 8, /* limit of steps */
 	COSY_ENDED_TIME = 9,  /* kernel time limit */
 	/*
@@ -316,9 +316,9 @@ enum cosy_status {
 	 */
 	COSY_LEFT_NATIVE = 10,
 	/*
-	 * Likewise: the thread's seccomp filters are to see the call at `resume`, or one that the
+	 * Likewise: the thread's seccomp filters must see the call at `resume`, or one that the
 	 * operation there makes.  Make it by plain calls, this once, and RUN again after it.
-	 * detail = the number of that system call.  Where filters may refuse RUN, the status is
+	 * detail = the number of that system call.  If filters may refuse RUN, the status is
 	 * COSY_LEFT_TRACED instead
 	 */
 	COSY_LEFT_FILTERED = 11,
@@ -330,11 +330,11 @@ enum cosy_status {
  * return or a back edge taken.  Sleeping is not kernel time.
  *
  * Limits hold for a compound from its start to its end, however often it leaves: struct cosy_state
- * carries the steps and the time used so far, and a RUN that has none left ends at once, with
+ * carries the steps and the time used so far, and a RUN at its limit ends at once, with
  * nothing done.  A program that writes less there gains no more than by starting the compound
- * anew; no single RUN exceeds a limit.  The time is checked after every call and every few steps,
- * so a limit is overrun by one call, or some thousand instructions.  A limited compound's own
- * accesses have no page fault served in the kernel: see COSY_LEFT_FAULT.
+ * again; no single RUN exceeds a limit.  The time is checked after every call and every few steps,
+ * so a compound exceeds it by one call, or some thousand instructions.  Under a time limit no
+ * page fault of the compound's own accesses is served in the kernel: see COSY_LEFT_FAULT.
  */
 struct cosy_limits {
 	__u32 size;
@@ -365,11 +365,11 @@ struct cosy_dirent {
  * filled as the operation returns, and then `max` equal shares for the bytes, each of
  * COSY_ARRIVAL_SHARE(size, max), in the order of the arrivals.
  *
- * `data` is what was given to epoll_ctl, and here its lower half has to be the descriptor.  One is
+ * `data` is the value given to epoll_ctl; here its lower half must be the descriptor.  It is
  * read if `data` has COSY_ARRIVAL_READ, and `events` EPOLLIN but not EPOLLERR; `result` is then the
  * bytes read, at most a share, 0 at the end, or a negative errno; else COSY_NOT_READ.  A
- * descriptor that is not ready any more (another thread has read it) blocks or is -EAGAIN, as it is
- * for read(2).
+ * descriptor that is no longer ready (another thread has read it) blocks or gives -EAGAIN, as for
+ * read(2).
  *
  * Returns how many there are, 0 at the timeout.  Errors: epoll_wait's; -EINVAL: `max` is not 1 to
  * COSY_MAX_ARRIVALS, or a share has less than 8 bytes.
@@ -391,11 +391,11 @@ struct cosy_arrival {
 
 /*
  * COSY_OP_scan_tree goes through a tree of directories: tree, buffer, size.  `tree` is this
- * structure with more room above it, for the names of the directories that are still to be gone
- * through.  All of it is the caller's memory; each call goes on where the previous one ended.
+ * structure with more room above it, for the names of the directories that are still to be
+ * visited.  All of it is the caller's memory; each call continues where the previous one ended.
  *
- * Writes as many struct cosy_dirent as fit into the `size` bytes at `buffer`; `kind` says what each
- * of them tells:
+ * Writes as many struct cosy_dirent as fit into the `size` bytes at `buffer`; `kind` is the type of
+ * each:
  *
  *	COSY_TREE_ENTRY		as scan_dir writes them, "." and ".." included, with
  *				AT_SYMLINK_NOFOLLOW: an entry of the directory entered last
@@ -405,10 +405,10 @@ struct cosy_arrival {
  *	COSY_TREE_LEAVE		with COSY_TREE_POST: a directory and all in it is done; ino, name,
  *				depth; `stat` is zeroed
  *	COSY_TREE_FAILED	a directory could not be opened (instead of COSY_TREE_ENTER), listed
- *				to its end, or come back to: `error` is a negative errno, else as
- *				COSY_TREE_LEAVE.  -EXDEV: since its entry was examined another file
- *				system was mounted there.  -ESTALE: what is below it was moved away
- *				meanwhile, and the rest of its directories is left out
+ *				to its end, or returned to: `error` is a negative errno, the rest as
+ *				COSY_TREE_LEAVE.  -EXDEV: another file system was mounted there
+ *				after its entry was examined.  -ESTALE: the directory below it was
+ *				moved away, and the rest of its directories is left out
  *
  * The directories in a directory are entered in the order of their entries, each with all in it
  * before the next one: nftw's order, with or without FTW_DEPTH.  An entry is entered if it is a
@@ -447,7 +447,7 @@ struct cosy_tree {
 	__u64 left;   /* and these, the last, are not examined yet */
 	__u64 stat[18];
 };
-#define COSY_TREE_POST	    (1u << 0) /* tell when a directory is done, too */
+#define COSY_TREE_POST	    (1u << 0) /* also report finished directories */
 #define COSY_TREE_CROSS	    (1u << 1) /* enter other file systems */
 #define COSY_TREE_UNORDERED (1u << 2) /* any order of entries will do; no order is cheaper yet */
 
@@ -461,10 +461,10 @@ struct cosy_tree {
 #define COSY_TREE_FAILED 3
 
 /*
- * read(2) of the descriptor, by any process that has it, tells what the seccomp filters of the
- * calling thread let through: bit n % 8 of byte n / 8 is set if all of them allow system call n
- * whatever its arguments are, so that a compound may make it.  Without a filter all bits are set;
- * none is in strict mode, nor with filters where the module cannot tell.  The bytes end where the
+ * read(2) of the descriptor, by any process that has it, returns the calls that the seccomp filters
+ * of the calling thread let through: bit n % 8 of byte n / 8 is set if all of them allow call n
+ * whatever its arguments are, so a compound may make it.  Without a filter all bits are set; in
+ * strict mode none is, nor with filters that the module cannot read.  The bytes end where the
  * kernel's system calls do; the file position is ignored.
  */
 
@@ -474,7 +474,7 @@ struct cosy_free {
 	__u32 handle;
 };
 
-/* STATS: tells this context's counts since it was opened. */
+/* STATS: returns this context's counts since it was opened. */
 struct cosy_stats {
 	__u32 size;
 	__u32 pad;
@@ -487,7 +487,7 @@ struct cosy_stats {
 	__u64 rejects; /* LOADs refused by the validator */
 	__u64 fast;    /* of `calls`: by a specialised version */
 	/*
-	 * Calls that were made the ordinary way since a guard failed: a count for each guard, in
+	 * Calls that were ordinary because a guard failed: a count for each guard, in
 	 * the order of core/guards.def
 	 */
 	__u64 guard_failed[29];
@@ -530,8 +530,8 @@ struct cosy_arena_request {
  * to it), EINVAL, ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call
  * can do it.
  *
- *	LOAN		does write(2) to fd, a pipe or a stream socket, without copying: what was
- *			sent stays as it is now, whatever the caller writes there afterwards.  The
+ *	LOAN		does write(2) to fd, a pipe or a stream socket, without copying: sent
+ *			bytes stay as they are now, whatever the caller writes there later.  The
  *			result is the number of bytes, or an error of write(2).  GIVE: whole pages
  *			that went are zeros afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with
  *			MSG_NOSIGNAL and so on.  EOPNOTSUPP also for a socket where it is unlikely
@@ -619,16 +619,16 @@ enum cosy_move_operation {
 #define COSY_MOVE_MIN		8192 /* bytes; the operations copy fewer */
 
 /*
- * MOVING: tells what the processes of the caller's real user have in arenas, parcels and ports, in
- * pages of 4 KB.  One call looks at 64 arenas, parcels, ports or batches of 1,024 pages, whichever
- * come first, and adds them to the numbers given.  A caller begins with all of it 0, and calls
+ * MOVING: counts the memory that the caller's real user has in arenas, parcels and ports, in pages
+ * of 4 KB.  One call counts 64 arenas, parcels, ports or batches of 1,024 pages, whichever come
+ * first, and adds them to the numbers given.  A caller begins with all of it 0, and calls
  * again with the answer until the cursor is 0.  Others move pages meanwhile, so the numbers are of
  * different moments.  EINTR (killed).
  */
 struct cosy_moving {
 	__u32 size;
 	__u32 pad;
-	__u64 cursor[2]; /* where to go on; any number is a place, if only one of nothing */
+	__u64 cursor[2]; /* where to continue; any number is valid, perhaps with nothing there */
 	__u64 arenas;
 	__u64 arena_pages;  /* the arenas' sizes, which count as locked memory */
 	__u64 frozen;	    /* pages of arenas that were lent, and not written since */
@@ -641,17 +641,17 @@ struct cosy_moving {
 };
 
 /*
- * A parcel's own operations: PARCEL returns which of SHARE, COPY, DONATE and DONATE_ZERO made it;
- * FIONREAD tells its bytes, 0 when they were imported.  read(2) copies it into any memory, by
- * position, but donated pages whole and only once: EMSGSIZE.  What is shared cannot be read:
+ * A parcel's own operations: PARCEL returns SHARE, COPY, DONATE or DONATE_ZERO, which made it;
+ * FIONREAD returns its bytes, 0 when they were imported.  read(2) copies it into any memory, by
+ * position, but donated pages whole and only once: EMSGSIZE.  A shared parcel cannot be read:
  * EOPNOTSUPP.
  */
 #define COSY_IOC_PARCEL _IO('C', 0x92)
 
 /*
- * A port's own operation, for processes that have no context or no arena: PORT of the end where
- * messages are passed tells the window's length; of the other it waits for the first message as
- * TAKE does, and tells where that is for, length 0: no more can come.  pwrite(2) to the one
+ * A port's own operation, for processes that have no context or no arena: PORT of the passing
+ * end returns the window's length.  PORT of the taking end waits for the first message as TAKE
+ * does, and returns its place in the window; length 0: no more can come.  pwrite(2) to the one
  * passes a copy of any memory for the position.  pread(2) from the other copies the first message,
  * and takes it: ESTALE if it is for another position by now, EMSGSIZE if it is longer.
  */
