@@ -7,8 +7,10 @@
 
 A fault is a headless relative ("What is lost is counted.") at the start of a sentence or after a
 comma, "becomes of", a fraction in words, a trailing ", too", "round" for iteration, and a sentence
-of more than WORDS words.  Code, headings and what stands between quotation marks are not looked at.
-sentences.txt allows single sentences, a line each: file, tab, a part of the sentence.
+of more than WORDS words.  In docs/inside a headless relative after a preposition ("by who asks") is
+one as well, and so are "of which", "is told", "for ever" and "for as long as".  Code, headings and
+quotations are not checked.  sentences.txt allows single sentences, a line each: file, tab, a part
+of the sentence.
 """
 
 from __future__ import annotations
@@ -67,6 +69,17 @@ RULES = (
     ),
     (re.compile(r", too(?=[^\w\s]|$)"), "a trailing 'too'"),
     (re.compile(r"(?<!all )(?<!go )(?<!other way )\brounds?\b(?! (?:up|down|to|off|trips?|numbers?)\b)"), "'round'"),
+)
+# For maintainers' pages as well.
+INSIDE = "docs/inside/"
+INSIDE_RULES = (
+    (
+        re.compile(r"\b(?:about|at|by|for|from|in|of|on|than|to|with) (?:what(?! to\b)|whoever|whom?)\b(?!.*\?\W*$)"),
+        "names no subject",
+    ),
+    (re.compile(r"\bof (?:which|whom)\b"), "'of which'"),
+    (re.compile(r"\b(?:is|are|was|were|be|been) told\b|\btells? of\b"), "'told'"),
+    (re.compile(r"\bfor ever\b|\bfor as long as\b"), "'for ever'"),
 )
 
 # An abbreviation's full stop ends no sentence, and neither does one before a small letter.
@@ -153,9 +166,9 @@ def sentences(text: str) -> Iterator[str]:
         yield text[at:].strip()
 
 
-def said(sentence: str) -> Iterator[str]:
-    """The faults of a sentence."""
-    for pattern, fault in RULES:
+def said(sentence: str, inside: bool) -> Iterator[str]:
+    """The faults of a sentence; `inside`: of a page of docs/inside."""
+    for pattern, fault in (*RULES, *(INSIDE_RULES if inside else ())):
         if found := pattern.search(sentence):
             yield f"{fault}: {found[0].strip(' ,;:')!r} in {sentence[:60]!r}"
     count = len([word for word in sentence.split() if re.search(r"\w", word)])
@@ -179,7 +192,7 @@ def faults(top: Path, paths: list[Path] | None = None) -> Iterator[str]:
         paragraphs = markdown if path.suffix == ".md" else manual
         for number, paragraph in paragraphs(path.read_text()):
             for sentence in sentences(paragraph):
-                for fault in said(sentence):
+                for fault in said(sentence, name.startswith(INSIDE)):
                     right = {(file, part) for file, part in allow if file == name and part in sentence}
                     used |= right
                     if not right:

@@ -198,6 +198,18 @@ serves, too.
             self.found(sentences.faults), ["man/x.1:14: a trailing 'too': 'too' in 'Names that read serves, too.'"]
         )
 
+    def test_inside(self) -> None:
+        for text, fault in (
+            ("It waits for who asks.", "names no subject"),
+            ("It has two locks, of which one is taken.", "'of which'"),
+            ("The daemon is told.", "'told'"),
+            ("A page stays for as long as the RUN lasts.", "'for ever'"),
+        ):
+            with self.subTest(text=text):
+                self.write(README_md=text + "\n", docs__inside__fast_md=text + "\n")
+                (found,) = self.found(sentences.faults)
+                self.assertTrue(found.startswith(f"docs/inside/fast.md:1: {fault}: "), found)
+
     def test_list(self) -> None:
         self.write(
             README_md="What is lost is quoted.\n",
