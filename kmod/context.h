@@ -29,8 +29,8 @@ struct cosy_context {
 	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
 	/*
 	 * The file systems of which a RUN made an ordinary read in the jiffy `fresh_in`: RUNs that
-	 * begin in the same jiffy take them over.  Only compared; of threads that RUN at the same
-	 * time, each may overwrite what another has noted.
+	 * begin in the same jiffy take them over.  Only compared; threads that RUN at the same
+	 * time may overwrite each other's notes.
 	 */
 	unsigned long fresh_in;
 	const struct super_block *fresh[2];

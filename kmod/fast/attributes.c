@@ -225,7 +225,7 @@ static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
 }
 
 /*
- * Notes that tmpfs answered about a regular file with what is in its inode, also as to st_blksize.
+ * Records that tmpfs answered with the fields of a regular file's inode, including st_blksize.
  */
 static void stat_agree(struct cosy_activation *run, const struct inode *inode)
 {
@@ -369,7 +369,7 @@ static __always_inline bool tmpfs_is_unflagged(const struct inode *inode)
 	       !(inode->i_flags & (S_APPEND | S_IMMUTABLE | S_AUTOMOUNT | S_DAX));
 }
 
-/* Adds what statx tells of the mount. */
+/* Adds statx's fields of the mount. */
 static __always_inline void mount_fill(const struct path *path, struct kstat *ret)
 {
 	ret->mnt_id = cosy_mount_id(path->mnt);

@@ -24,11 +24,11 @@ void cosy_attributes_init(void);
 int cosy_may_search(const struct path *dir);
 
 /*
- * Does what newfstatat(2) does once it has found `path`, to which the caller has a reference: asks
+ * Does the rest of newfstatat(2) after `path` is found, to which the caller has a reference: asks
  * the security module, then the file system, and writes a struct stat to `to`, which cosy_reach has
  * bounded.  `flags` are newfstatat's.  `more`: other files of the same file system are likely to
- * follow.  0, -EFAULT, or an error of theirs; then nothing is written, but for what lies below a
- * fault.
+ * follow.  0, -EFAULT, or an error of theirs; then nothing is written, except below a fault's
+ * address.
  */
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more);

@@ -27,9 +27,9 @@ static bool byte_is_writable(u64 address)
 }
 
 /*
- * Tells whether arrivals can be written if epoll_wait can write its first event: what it tells once
- * must not be lost by a fault.  They begin at most a page below that event, and end where as many
- * events do.
+ * Tells whether arrivals can be written if epoll_wait can write its first event: an event that is
+ * reported once must not be lost by a fault.  They begin at most a page below that event, and end
+ * where as many events do.
  */
 static bool arrivals_are_writable(const struct cosy_activation *run, u64 buffer, u32 max)
 {
@@ -62,8 +62,8 @@ static bool events_arrive(struct cosy_activation *run, u64 buffer, u32 max, u32 
 
 /*
  * Makes the reads that remain: r5's lower half is the number of the next arrival.  It leaves after
- * a call only, so that each RUN makes one; `called`: this one has made epoll_wait.  Returns how many
- * arrivals there are, or -EFAULT.
+ * a call only, so that each RUN makes one; `called`: this one has made epoll_wait.  Returns how
+ * many arrivals there are, or -EFAULT.
  */
 static s64 arrivals_read(struct cosy_activation *run, u64 *r, u32 count, u64 share, bool called)
 {

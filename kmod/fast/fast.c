@@ -44,8 +44,8 @@ MODULE_PARM_DESC(max_missed,
 #define MAX_PASSED 1024U
 
 /*
- * To try in vain costs about what two calls save whose guards hold: what the version holds is
- * dropped before the kernel's own call, and the next one has to begin anew.
+ * A failed attempt costs as much as two calls save whose guards hold: held state is dropped before
+ * the kernel's own call, and the next attempt has to start again.
  */
 #define MISS 2
 

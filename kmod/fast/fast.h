@@ -26,7 +26,7 @@
 
 /*
  * The function of each COSY_COMPOSITE of ops.def.  Returns its result, or anything with
- * run->status set; then `r` says what remains to be done when the operation is repeated.
+ * run->status set; then `r` holds the remaining work for a repetition.
  */
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);

@@ -220,7 +220,7 @@ struct scan {
 /* Asks for the permission to search the directory. */
 static void search_ask(struct scan *scan)
 {
-	/* What changes from here on is seen to have changed. */
+	/* Later changes are noticed. */
 	scan->asked = jiffies;
 	scan->mode = READ_ONCE(d_inode(scan->dir->dentry)->i_mode);
 	scan->allowed = cosy_may_search(scan->dir);

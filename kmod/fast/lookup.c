@@ -19,7 +19,8 @@ void cosy_pwd_drop(struct cosy_activation *run)
 		return;
 	/*
 	 * Entries that are kept may be of this mount without a reference to it, so they go first.
-	 * With its file system may go what that agreed to, which is known by its address.
+	 * The file system may go with it, so its agreement (COSY_HELD_AGREED), which is known by
+	 * the super block's address, goes as well.
 	 */
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);

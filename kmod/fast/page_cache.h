@@ -152,7 +152,7 @@ static __always_inline void __rcu *const *cosy_tree_slot(const struct xarray *tr
 /* Does folio_try_get, without entering RCU once more. */
 static __always_inline bool cosy_folio_try_get(struct folio *folio)
 {
-	/* A fake head is what is left of a huge page's memory map, which must not be written to. */
+	/* A fake head is the rest of a huge page's memory map, which must not be written to. */
 	return likely(!cosy_page_is_fake_head(&folio->page)) &&
 	       likely(atomic_inc_not_zero(&folio->_refcount));
 }

@@ -35,7 +35,7 @@ void cosy_prefix_drop(struct cosy_activation *run)
 		prefix_cut(run, 0);
 }
 
-/* Tells whether entry `i` is what it was. */
+/* Tells whether entry `i` is unchanged. */
 static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
 {
 	struct dentry *entry = prefix->entry[i];

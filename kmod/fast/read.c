@@ -171,7 +171,7 @@ static __always_inline size_t read_row(struct address_space *mapping, char __use
 	return done;
 }
 
-/* Does read_cached for more than a page: by rows of pages, and what remains as for less. */
+/* Does read_cached for more than a page: by rows of pages, and the rest as for less. */
 static noinline ssize_t read_long(struct cosy_activation *run, struct file *file, char __user *to,
 				  size_t count, loff_t *pos)
 {
@@ -452,7 +452,7 @@ s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 	file = fd_file(fd);
 	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
 		goto out;
-	/* The read may wait for others, who may change what is viewed before they wake us. */
+	/* The read may wait for others, who may change viewed bytes before they wake us. */
 	if (unlikely(!cached && run->held))
 		cosy_held_drop(run);
 	if (unlikely(!cached && !(file->f_mode & FMODE_CAN_READ && file_reads_to_kernel(file))))

@@ -14,7 +14,7 @@ s64 cosy_scan_once(struct cosy_activation *run, const u64 *r, enum cosy_op op, u
 
 /*
  * Goes on with r1-r5 as COSY_UNDER_WAY says of scan_dir.  Returns the bytes of all entries, or an
- * error.  With run->status it leaves, and r says what remains then.
+ * error.  With run->status it leaves, and r holds the remaining work.
  */
 s64 cosy_scan_rest(struct cosy_activation *run, u64 *r, enum cosy_op op);
 

@@ -34,8 +34,8 @@ static const struct {
 };
 
 /*
- * Returns what a protocol above TCP leaves of it: TLS has its own way to send, and may end a
- * connection whose receive fails; others frame.
+ * Returns the abilities that remain under a protocol above TCP: TLS sends in its own way, and may
+ * end a connection whose receive fails; other protocols frame.
  */
 static u32 socket_kind_above(const struct sock *sk)
 {

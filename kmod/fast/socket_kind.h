@@ -23,7 +23,7 @@ struct socket;
 /* A receive that fails with EFAULT has taken nothing, and harmed nothing: it may be made again. */
 #define COSY_SOCKET_KEEPS BIT(3)
 
-/* Returns what the kind of `socket` was found to do; 0 for one that the table does not have. */
+/* Returns the abilities of the kind of `socket`; 0 for one that the table does not have. */
 u32 cosy_socket_kind(const struct socket *socket);
 
 #endif /* COSY_SOCKET_KIND_H */

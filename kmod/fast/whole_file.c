@@ -15,7 +15,7 @@
 #include "run/limits.h"
 
 /*
- * Makes one read or write of what remains.  Non-zero run->status: it is to be restarted, or a
+ * Makes one read or write of the rest.  Non-zero run->status: it is to be restarted, or a
  * signal's handler makes it fail.
  */
 static __always_inline void file_some(struct cosy_activation *run, u64 *r, u32 operation)

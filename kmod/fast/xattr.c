@@ -58,8 +58,8 @@ static s64 value_get(const struct path *path, const char *name, u64 to, u64 size
 }
 
 /*
- * Gets the attribute's name.  0 or COSY_ORDINARY.  It comes before the look-up, which may say
- * something else: kernels differ in what they look at first.
+ * Gets the attribute's name.  0 or COSY_ORDINARY.  It comes before the look-up, which may return
+ * another error: kernels differ in the order of these checks.
  */
 static __always_inline s64 name_get(struct cosy_activation *run, u64 address, char name[MAX_NAME])
 {

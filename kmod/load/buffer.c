@@ -192,8 +192,8 @@ static struct cosy_buffer *buffer_copy(struct mm_struct *mm, const struct cosy_b
 	/*
 	 * The copy holds the program's own data, so charge it even above the limit.  No new buffer
 	 * is created while the user is above it.  So a process never has more than twice the
-	 * largest limit that it or one of its ancestors had: its copy, and what inherited
-	 * descriptors keep of ancestors that are gone.
+	 * largest limit that it or one of its ancestors had: its copy, and the buffers of dead
+	 * ancestors that inherited descriptors keep.
 	 */
 	cosy_locked_charge_anyhow(&copy->locked, page_count_of(copy));
 	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {

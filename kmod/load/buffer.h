@@ -46,9 +46,9 @@ struct cosy_buffer {
 	unsigned long user_base;  /* its mapping's start; written once, before `live` */
 	bool live;		  /* user_base is valid */
 	/*
-	 * The user's mapping is no longer what programs were compiled for: it is gone, or has
-	 * another protection.  Written under the mmap lock, read without it by programs, at every
-	 * call and safepoint.
+	 * The user's mapping is no longer the one that programs were compiled for: it is gone, or
+	 * has another protection.  Written under the mmap lock, read without it by programs, at
+	 * every call and safepoint.
 	 */
 	bool gone;
 };

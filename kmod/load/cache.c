@@ -33,7 +33,7 @@ module_param(cache_seconds, uint, 0644);
 MODULE_PARM_DESC(cache_seconds,
 		 "seconds for which a compiled compound is kept that nobody loads again");
 
-/* Ticks between two searches for what nobody has used lately: while there are images, and else. */
+/* Ticks between two searches for unused entries: while there are images, and otherwise. */
 #define AGEING	       (60 * HZ)
 #define HISTORY_AGEING (60 * 60 * HZ)
 
@@ -46,7 +46,7 @@ static unsigned long cold_after(void)
 
 /*
  * Tells whether the caller is that user and no other, so that the cache may serve the caller and
- * keep what it loads.
+ * keep its images.
  */
 static bool user_is_served(struct cosy_user *user)
 {
@@ -116,8 +116,8 @@ bool cosy_cache_drop(struct cosy_user *user)
 }
 
 /*
- * Returns what unlocking the whole cache would give back to the caller's user.  Called under the
- * lock.
+ * Returns the locked pages that emptying the whole cache would give back to the caller's user.
+ * Called under the lock.
  */
 static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 {
@@ -160,7 +160,7 @@ bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
 	return any;
 }
 
-/* Drops what nobody has used for long.  The work item has a reference to the user. */
+/* Drops entries that nobody has used for long.  The work item has a reference to the user. */
 static void cache_age(struct work_struct *work)
 {
 	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
@@ -189,7 +189,7 @@ static void cache_age(struct work_struct *work)
 }
 
 /*
- * Has what has come, an image or a region's history, go when it is old.  Called under the lock.
+ * Starts the ageing of a new image or a region's history.  Called under the lock.
  */
 void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
 {

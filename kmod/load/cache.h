@@ -44,12 +44,12 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		    const struct cosy_target *target, u32 *evicted);
 /*
  * Tells whether the caller is that user and no other, so that the cache and the history may serve
- * the caller and keep what it does; returns the caller's namespaces, which are kept apart.
+ * the caller and record its actions; returns the caller's namespaces, which are separate.
  */
 bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2]);
-/* Has what is kept go when it is old.  Called under the lock. */
+/* Starts the ageing, which drops old entries.  Called under the lock. */
 void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user);
-/* Empties a user's cache, but for its history; false: it was empty. */
+/* Empties a user's cache, except its history; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
 /*
  * Takes images out, the least recently used first, until the caller may lock `pages` more; none if

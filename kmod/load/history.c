@@ -36,7 +36,7 @@ MODULE_PARM_DESC(history_hours, "hours for which a region's history is kept that
 /* Regions that one context follows at most. */
 #define MAX_FOLLOWED 64
 
-/* What is known of a region. */
+/* The history of a region. */
 struct cosy_past {
 	struct list_head node;
 	u64 key[2];
@@ -155,7 +155,7 @@ static void past_add(struct cosy_past *past, unsigned int from, unsigned int to)
 	past->slower /= 2;
 }
 
-/* --- What a context follows ------------------------------------------------------------- */
+/* --- Regions that a context follows ----------------------------------------------------- */
 
 static struct cosy_followed *followed_find(struct cosy_context *context, const u64 key[2])
 {
@@ -204,7 +204,7 @@ static int context_follow(struct cosy_context *context, const struct cosy_recall
 	return 0;
 }
 
-/* Returns what was saved in all; clamped, as the numbers are the process's. */
+/* Returns the total savings; clamped, because the process supplies the numbers. */
 static u64 followed_total(const struct cosy_followed *followed)
 {
 	u64 gained, lost;

@@ -47,9 +47,9 @@ void cosy_history_age(struct cosy_history *history);
 /* Serves RECALL: 0, -EINVAL or -ENOMEM; see the uapi header. */
 long cosy_history_recall(struct cosy_context *context, struct cosy_recall *recall);
 
-/* Returns what RECALL made this context follow under that key, or NULL. */
+/* Returns the record that RECALL made this context follow under that key, or NULL. */
 struct cosy_followed *cosy_history_followed(struct cosy_context *context, const u64 key[2]);
-/* Adds what a context's programs have done; when the context ends and no RUN is under way. */
+/* Adds the savings of a context's programs, when the context ends and no RUN is under way. */
 void cosy_history_settle(struct cosy_context *context);
 
 #endif /* COSY_HISTORY_H */

@@ -106,7 +106,7 @@ bool cosy_image_fits(const struct cosy_image *image)
 
 /* --- The abilities of the JIT ---------------------------------------------------- */
 
-/* What the JIT can do: learnt once, when there is memory for it; until then nothing is loaded. */
+/* The JIT's features, probed once, when there is memory for it; until then nothing is loaded. */
 static struct {
 	bool known;
 	bool v4, gotol, based, copies_ax;
@@ -126,7 +126,7 @@ static bool jit_tells_of_arenas __ro_after_init;
 #define TRIES 3
 
 /*
- * Compiles and runs a small program.  Returns 0, with what the program returned for `argument` in
+ * Compiles and runs a small program.  Returns 0, with the program's result for `argument` in
  * *result; -ENOMEM; or -EOPNOTSUPP: the JIT is off.
  */
 static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u32 *result)
@@ -252,7 +252,7 @@ static int jit_learn_locked(void)
 	return error;
 }
 
-/* Learns what is not known yet: 0, -ENOMEM, or -EOPNOTSUPP while the JIT is off. */
+/* Probes the unknown features: 0, -ENOMEM, or -EOPNOTSUPP while the JIT is off. */
 static int jit_learn(void)
 {
 	int error = 0;
@@ -329,8 +329,8 @@ static void image_read_points(struct cosy_image *image, const struct cosy_progra
 #define CODE_PER_INSN 16
 
 /*
- * Raises or lowers the image's charge to what `bpf` takes with `code_bytes` of machine code.
- * Images that are only cached make room.
+ * Raises or lowers the image's charge to the memory that `bpf` takes with `code_bytes` of machine
+ * code.  Images that are only cached make room.
  */
 static int image_charge(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
 			struct cosy_reject *why)

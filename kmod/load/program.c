@@ -243,7 +243,7 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 				    "the container is larger than COSY_MAX_COMPOUND");
 		goto out;
 	}
-	/* Copy once, so that what is checked is what is compiled. */
+	/* Copy once, so that the checked bytes are the compiled bytes. */
 	data = kvmalloc(max(load->len, 1u), GFP_KERNEL_ACCOUNT);
 	if (!data)
 		return -ENOMEM;

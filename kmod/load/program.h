@@ -16,8 +16,8 @@ struct cosy_user;
 #define COSY_SITES 64U
 
 /*
- * What is known of the calls of a program whose specialised version does not work: a call's place
- * is its instruction's number modulo COSY_SITES.  No more than a hint, which threads may lose.
+ * Counts failures of specialised versions by call site: the instruction's number modulo COSY_SITES.
+ * The counts are hints; threads may lose updates.
  */
 struct cosy_sites {
 	unsigned long missing;	/* a bit for each whose guards failed lately */

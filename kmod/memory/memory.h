@@ -93,7 +93,7 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 /*
  * Returns the address of all `size` bytes at user address `address`, for stores (access.h) between
  * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the shared
- * buffer.  NULL for what is no user memory.
+ * buffer.  NULL if it is no user memory.
  */
 static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
 {

@@ -181,8 +181,8 @@ static __always_inline u64 peek_ends(const u8 *at, u64 span, u64 first, u64 last
 }
 
 /*
- * Does what ends_scan does in user memory, where whole words can be read from all of these places
- * on, and `span` bytes above them.  May return COSY_FAULTED.
+ * Does the work of ends_scan in user memory.  Whole words can be read at all of these places, up to
+ * `span` bytes above them.  May return COSY_FAULTED.
  */
 static u64 ends_scan_user(const u8 *at, u64 span, u64 length, u64 first, u64 last)
 {

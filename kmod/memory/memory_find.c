@@ -4,7 +4,7 @@
 #include "memory/operations.h"
 
 /*
- * Returns the address of what cosy_scan looks for; 0: there is none, or (run->status) it has left.
+ * Returns the address that cosy_scan searches for; 0: there is none, or (run->status) it has left.
  */
 static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
 				       bool zero)

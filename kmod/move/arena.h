@@ -15,8 +15,8 @@
  *
  * A page that is not frozen has one slot, and its other holders neither read nor write it, with two
  * exceptions.  Shared pages have several slots, all marked.  None of them ever freezes the page,
- * even as the last holder: a loan of it is a copy.  And pages of a pinnable arena may be pinned: see
- * below.
+ * even as the last holder: a loan of it is a copy.  And pages of a pinnable arena may be pinned:
+ * see below.
  *
  *  - Entries are made in one place (slot_map), with the arena's lock held, and are never writable
  *    for a frozen page.  Fault handlers insert entries themselves and return VM_FAULT_NOPAGE: the
@@ -36,12 +36,12 @@
  * after the flush).  Otherwise the page is not frozen, and does not leave its slot: it is copied.
  * So a frozen page has only read pins, and pages of other arenas have no write pins.
  *
- * A slot lies in at most one mapping of one address space: an arena is mapped once, whole.  Mappings
- * may be split, moved and removed, but not merged or doubled, and fork gives the child its own
- * arena.
+ * A slot lies in at most one mapping of one address space: an arena is mapped once,
+ * whole.  Mappings may be split, moved and removed, but not merged or doubled, and fork gives the
+ * child its own arena.
  *
- * Locks: mmap lock (or a mapping's) > parcel's lock > arena's lock > port's lock.  Nobody
- * holds two arenas'.  A pipe's is taken with none held.
+ * Locks: mmap lock (or a mapping's) > parcel's lock > arena's lock > port's lock.  Nobody holds two
+ * arenas'.  A pipe's is taken with none held.
  */
 #ifndef COSY_MOVE_ARENA_H
 #define COSY_MOVE_ARENA_H
@@ -101,7 +101,7 @@ static inline struct page *cosy_slot_page(unsigned long slot)
 /* Tells whether the bytes of the page cannot change while the caller refers to it. */
 bool cosy_page_is_frozen(const struct page *page);
 
-/* Complains when a frozen page is not what it was; does nothing unless check_moved is set. */
+/* Complains when a frozen page has changed; does nothing unless check_moved is set. */
 void cosy_page_check(const struct page *page);
 
 /*
@@ -111,8 +111,8 @@ void cosy_page_check(const struct page *page);
 long cosy_arena_create(u64 size, u32 flags);
 
 /*
- * Adds up what arenas hold, as far as the count may look now.  Arenas come and go meanwhile, and
- * pages move.  0: that was all; 1: the count is to go on; -EINTR.
+ * Adds up the pages of arenas, as far as the count may go in this call.  Arenas come and go
+ * meanwhile, and pages move.  0: the count is complete; 1: it must continue; -EINTR.
  */
 int cosy_arenas_count(struct cosy_count *count);
 
@@ -155,9 +155,9 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 
 /*
  * Tells whether to lend `length` bytes from the first slot on to a socket, whose reader copies
- * them.  That pays when they stay as they are until they are sent again: when the page is frozen
- * still.  A sender that has always rewritten them pays for faults what it saves, so it is tried
- * rarely.
+ * them.  That pays when the bytes stay unchanged until they are sent again: when the page is still
+ * frozen.  The faults of a sender that has always rewritten them cost as much as it saves, so it is
+ * tried rarely.
  */
 bool cosy_slots_pay(const struct cosy_slots *s, u64 length);
 
@@ -171,8 +171,8 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long count);
 bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
 
 /*
- * Fill a parcel, or a port, with what all the slots have: pages, with references, or EMPTY.  They
- * do so whole or not at all: -EFAULT (a slot is gone), -ENOMEM, -EINTR.
+ * Fill a parcel, or a port, with the contents of all the slots: pages, with references, or
+ * EMPTY.  They do so whole or not at all: -EFAULT (a slot is gone), -ENOMEM, -EINTR.
  *
  *	share	the slots and the parcel have the same pages, marked
  *	copy	the pages are frozen

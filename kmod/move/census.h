@@ -30,7 +30,7 @@ struct cosy_counted {
 	u64 serial; /* never 0, never used again */
 };
 
-/* A count: where it goes on, and what it may still do in this call. */
+/* A count: where it continues, and how much it may still count in this call. */
 struct cosy_count {
 	const kuid_t *only; /* whose are counted; NULL: all users' */
 	kuid_t uid;	    /* this entry is the next one, or the first one after it */
@@ -40,7 +40,7 @@ struct cosy_count {
 	struct cosy_moving *sum;
 };
 
-/* Enters what the caller's user has made. */
+/* Enters an object of the caller's user. */
 void cosy_census_enter(struct cosy_census *census, struct cosy_counted *entry);
 /* Removes an entry; one that was not entered has to have an RB_CLEAR_NODE. */
 void cosy_census_leave(struct cosy_census *census, struct cosy_counted *entry);

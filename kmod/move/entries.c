@@ -30,7 +30,7 @@ static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
 	return pmd_none(*pmd) || pmd_bad(*pmd) ? NULL : pmd;
 }
 
-/* Fewest entries for which entries_thin is cheaper than what it spares. */
+/* Fewest entries for which entries_thin costs less than it saves. */
 #define MIN_THINNED 4UL
 
 /*

@@ -47,7 +47,7 @@ static unsigned long huge_sum(const struct cosy_huge *huge, unsigned long like)
 	return cosy_sum_join(sum, part);
 }
 
-/* Complains when a frozen huge page is not what it was. */
+/* Complains when a frozen huge page has changed. */
 static void huge_check(const struct cosy_huge *huge)
 {
 	if (unlikely(cosy_slots_checked()) && huge->frozen && huge->sum)

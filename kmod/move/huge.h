@@ -150,7 +150,7 @@ int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsign
 
 /*
  * Tells whether the slots are all huge pages, or empty, and each has no other holder; then
- * cosy_huge_donate does not fail, and what it fills can be split as long as nobody copies it.
+ * cosy_huge_donate does not fail, and its result can be split while nobody copies it.
  */
 bool cosy_huge_are_alone(const struct cosy_slots *s);
 

@@ -46,7 +46,7 @@ static void pages_put(struct page **pages, unsigned long from, unsigned long to)
 
 struct loan {
 	struct file *file;
-	u64 address, length; /* of what is left */
+	u64 address, length; /* of the rest */
 	u64 done;
 	u32 flags;
 	bool to_socket;
@@ -233,7 +233,7 @@ static long transfer_put(u64 address, struct page **pages, unsigned long count, 
 	struct cosy_slots s;
 	long ret = 0;
 
-	/* A process that dies does not look at what it has received. */
+	/* A dying process does not read the received bytes. */
 	if (mmap_read_lock_killable(current->mm)) {
 		pages_put(pages, 0, count);
 		return -EINTR;
@@ -453,7 +453,7 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 	return ret;
 }
 
-/* What is counted, one kind after the other. */
+/* The kinds that are counted, one after the other. */
 static int (*const counts[])(struct cosy_count *count) = {
 	cosy_arenas_count,
 	cosy_parcels_count,

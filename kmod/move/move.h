@@ -11,8 +11,8 @@ struct cosy_move;
 struct cosy_moving;
 
 /*
- * Adds what all users have to the numbers.  -EINTR when the caller is killed; else the time is not
- * bounded.
+ * Adds the amounts of all users to the numbers.  -EINTR when the caller is killed; otherwise the
+ * time is not bounded.
  */
 long cosy_moving_total(struct cosy_moving *sum);
 
@@ -22,7 +22,7 @@ long cosy_moving_total(struct cosy_moving *sum);
  */
 #define COSY_MOVE_WHOLE (1U << 31)
 
-/* Serve the ioctls: the uapi header says what each does and returns. */
+/* Serve the ioctls, as the uapi header documents them. */
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
 long cosy_moving(struct cosy_moving *moving);

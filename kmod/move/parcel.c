@@ -180,9 +180,9 @@ static size_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, str
 }
 
 /*
- * Does what a read can do without a fault: copies from `position` on, and drops donated pages once
- * all are copied.  Returns how many bytes are copied; *left: how many of the parcel's follow.  An
- * error for a donation for which there is not enough room.
+ * Does the part of a read that needs no fault: copies from `position` on, and drops donated pages
+ * once all are copied.  Returns how many bytes are copied; *left: how many of the parcel's
+ * follow.  An error for a donation for which there is not enough room.
  */
 static ssize_t parcel_read_some(struct cosy_parcel *parcel, loff_t position, struct iov_iter *to,
 				size_t *left)
@@ -366,7 +366,7 @@ no_parcel:
 
 /* --- Import ---------------------------------------------------------------------------------- */
 
-/* Takes references for one more who has the pages. */
+/* Takes references for one more holder of the pages. */
 static void parcel_get(const struct cosy_parcel *parcel)
 {
 	unsigned long i;
@@ -417,8 +417,8 @@ static void parcel_split(const struct cosy_parcel *parcel, struct cosy_huge *hug
 }
 
 /*
- * Makes pages of the parcel's huge pages, for a place that they do not fit.  What others have is
- * copied before the first one is split, so it is done whole or not at all.
+ * Makes pages of the parcel's huge pages, for a place that they do not fit.  Pages with other
+ * holders are copied before the first one is split, so it is done whole or not at all.
  */
 static int parcel_to_pages(struct cosy_parcel *parcel)
 {
@@ -493,8 +493,8 @@ static long parcel_import(struct cosy_parcel *parcel, const struct cosy_move *mo
 }
 
 /*
- * Locks the parcel last: whoever has it waits for no process's mmap lock.  Nor does anybody wait for
- * it with an mmap lock, since its holder may be one who gets the processor late.
+ * Locks the parcel last: its holder waits for no process's mmap lock.  Nobody waits for it with an
+ * mmap lock held either, because its holder may get the processor late.
  */
 static int parcel_lock(struct cosy_parcel *parcel)
 {

@@ -6,7 +6,7 @@
 struct cosy_count;
 struct cosy_move;
 
-/* See the uapi header for what they do and for errors. */
+/* Serve the requests, as the uapi header documents them. */
 long cosy_parcel_export(const struct cosy_move *move);
 long cosy_parcel_import(const struct cosy_move *move);
 

@@ -27,7 +27,7 @@ long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count);
  * Takes up to `count` whole pages whose bytes nobody will change from a pipe, as read(2) does.
  * Waits for the first, unless these are `more` after others.  Returns how many are in `pages`,
  * with references; 0 at the end of the file, and when there are no more after others; -EOPNOTSUPP:
- * no such page comes first, and read(2) can read what does; -EAGAIN, -ERESTARTSYS.
+ * the first piece is no such page, and read(2) can read it; -EAGAIN, -ERESTARTSYS.
  */
 long cosy_pipe_take(struct file *file, struct page **pages, u32 count, bool more);
 

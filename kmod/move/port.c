@@ -215,8 +215,8 @@ static int port_reserve(struct cosy_port *port, const struct file *file, const s
 }
 
 /*
- * Tells those who wait.  Who begins to wait looks once more when others can see that it does, so if
- * nobody can be seen after what is told, nobody misses it.
+ * Wakes the waiters.  A new waiter checks the condition again after it has become visible.  So if
+ * no waiter is visible after the change, none misses it.
  */
 static void port_wake(struct wait_queue_head *queue, __poll_t events)
 {
@@ -256,7 +256,7 @@ static void port_drop(struct cosy_port *port, const struct message *m)
 	port_give_back(port, m);
 }
 
-/* Queues a message.  When nobody will take it, it is lost, as what a pipe's last reader left is. */
+/* Queues a message.  If nobody will take it, it is lost, like bytes left in a pipe. */
 static void message_send(struct cosy_port *port, const struct message *m)
 {
 	bool lost;
@@ -621,8 +621,8 @@ static long port_ioctl(struct file *file, unsigned int command, unsigned long ad
 }
 
 /*
- * Tells a sender to go on when any message may be passed, that is when none is under way: what was
- * refused for the sake of some pages would be refused again.
+ * Reports POLLOUT when any message may be passed, that is when none is under way: otherwise a
+ * message that was refused because of some pages could be refused again.
  */
 static __poll_t port_poll(struct file *file, poll_table *table)
 {
@@ -764,7 +764,7 @@ long cosy_port_create(const struct cosy_move *move)
 	return ret;
 }
 
-/* Has `work` done by the port that the request names, after what read(2) or write(2) asks. */
+/* Has the named port do `work`, after the checks that read(2) or write(2) makes. */
 static long port_by_file(const struct cosy_move *move, int direction,
 			 long (*work)(struct file *, const struct cosy_move *))
 {

@@ -6,7 +6,7 @@
 struct cosy_count;
 struct cosy_move;
 
-/* See the uapi header for what they do and for errors. */
+/* Serve the requests, as the uapi header documents them. */
 long cosy_port_create(const struct cosy_move *move);
 long cosy_port_pass(const struct cosy_move *move);
 long cosy_port_take(const struct cosy_move *move);

@@ -183,7 +183,7 @@ static int slot_fill(const struct cosy_slots *s, unsigned long k)
 	return 0;
 }
 
-/* Does what slot_own says for a slot that has no such page; a part of a huge page is copied. */
+/* Does the work of slot_own for a slot that has no such page; copies a part of a huge page. */
 static noinline int slot_own_new(const struct cosy_slots *s, unsigned long k)
 {
 	unsigned long *slot = &s->arena->slots[s->i + k];
@@ -296,7 +296,7 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 	return k ? k : error;
 }
 
-/* Returns another reference to what a slot has now.  No entry refers to its page. */
+/* Returns another reference to a slot's contents.  No entry refers to its page. */
 static unsigned long slot_fork(unsigned long slot)
 {
 	struct page *page = cosy_slot_page(slot);
@@ -592,7 +592,7 @@ static unsigned long slots_marks(const struct cosy_slots *s)
 	return marks & COSY_SLOT_MARKS;
 }
 
-/* Moves what slots have that are neither marked nor have entries. */
+/* Moves the contents of slots that are not marked and have no entries. */
 static void slots_move(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
 {
 	unsigned long *slot = s->arena->slots + s->i;

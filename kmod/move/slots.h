@@ -61,8 +61,8 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count);
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
 
 /*
- * Drops what a slot had; it has no entry.  A page that nobody else has is freed as what it is, one
- * that was allocated alone and is in no list: put_page would look.
+ * Drops a slot's contents; it has no entry.  A page without other holders is freed as a page that
+ * was allocated alone and is in no list; put_page would check that.
  */
 static inline void cosy_slot_put(unsigned long slot)
 {
@@ -76,7 +76,7 @@ static inline void cosy_slot_put(unsigned long slot)
 		put_page(page);
 }
 
-/* Makes the mark of a frozen page; see arena.h for who may. */
+/* Marks a page as frozen; arena.h has the conditions. */
 void cosy_page_freeze(struct page *page);
 
 /* Bits of a sum that say of which words it is: the first of each 2^n, as n + 1. */

@@ -46,7 +46,7 @@ struct cosy_folio_cursor {
  */
 #define COSY_KNOWN_NONE 1
 
-/* Bits of cosy_activation.held: what cosy_held_drop has to do. */
+/* Bits of cosy_activation.held: the work of cosy_held_drop. */
 #define COSY_HELD_FOLIOS (1 << 0)
 #define COSY_HELD_VIEWS	 (1 << 1)
 #define COSY_HELD_CHILD	 (1 << 2)
@@ -165,7 +165,7 @@ struct cosy_activation {
 	struct path root; /* with COSY_HELD_ROOT: the root directory, the same */
 	u64 ops;	  /* operations made */
 	u32 op_work;	  /* bytes that the one under way has done since its last safepoint */
-	u32 op_resumes;	  /* its registers say what remains, so it may stop for a signal */
+	u32 op_resumes;	  /* its registers hold the rest, so it may stop for a signal */
 	u64 ctx;
 	void __user *stack; /* the software stack */
 	u64 stack_size;

@@ -180,7 +180,7 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * Leaves if a tracer, filter or auditor is to see this call.  r11 = RUN, r9 = the task.
+ * Leaves if a tracer, filter or auditor must see this call.  r11 = RUN, r9 = the task.
  * `watched` is the label of WATCHED or WATCHED_OP, which stands out of line.
  */
 .macro LEAVE_IF_WATCHED watched
@@ -192,7 +192,7 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * Decides about a call for which somebody is armed.  AX = insn << 16 | number, r9 = the task.
+ * Decides about a call with an armed observer.  AX = insn << 16 | number, r9 = the task.
  * Where only filters are armed, the newest one's bitmap says whether all of them let this call,
  * the one that libc makes in its place, and RUN through, as cosy_filter_allows reads it.  Otherwise
  * C decides.

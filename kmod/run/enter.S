@@ -97,7 +97,7 @@ SYM_CODE_START(cosy_leave)
 	/*
 	 * The processor expects two returns: the thunk's into the compiled code and the compiled
 	 * code's to cosy_enter.  It gets both, so that it does not take later returns for these.
-	 * It mispredicts the first: what the compiled code goes on with then is only the
+	 * It mispredicts the first: the compiled code then continues with only the
 	 * program's own frame, r6-r9 and zeros.
 	 */
 	lea	.Lleave_expected(%rip), %rax
@@ -125,7 +125,7 @@ SYM_CODE_END(cosy_leave_unspent)
 /* --- Fuel --------------------------------------------------------------------- */
 
 /*
- * Asks C what to do at the instruction in r9d.  Every register of the program and r10 survive.
+ * Has C decide at the instruction in r9d.  Every register of the program and r10 survive.
  * Returns r9d = 0: there is new fuel; otherwise the caller leaves, with r11 = RUN.
  */
 SYM_START(cosy_refuel, SYM_L_GLOBAL, .balign 16)

@@ -155,8 +155,8 @@ void cosy_leave_filtered(struct cosy_activation *run)
 }
 
 /*
- * Takes back in advance what read(2) is about to charge: libcosy asks, when it has to, and not the
- * program.  Others that read (io_uring, aio) are charged for no call.
+ * Takes back in advance the charge that read(2) is about to make, because libcosy asks and not the
+ * program.  Other ways to read (io_uring, aio) are charged for no call.
  */
 static void read_uncharge(struct kiocb *call, size_t size)
 {

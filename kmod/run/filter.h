@@ -19,8 +19,8 @@
 #include "run/activation.h"
 
 /*
- * Bits of syscall_work that stand for those who are to see the calls.  An audit context
- * that records was dealt with when RUN was entered: see run.c.
+ * Bits of syscall_work of the observers of calls.  The entry of RUN handles an audit context
+ * that records: see run.c.
  */
 #define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
 
@@ -48,7 +48,7 @@ void cosy_filter_init(void);
 bool cosy_filter_allows(u32 number);
 
 /*
- * Tells whether somebody is to see the call or operation of `word`, insn << 16 | (number -
+ * Tells whether an observer must see the call or operation of `word`, insn << 16 | (number -
  * `base`), so that the compound has to leave before it.  Then run->status is set.  Called by
  * call.S.
  */
@@ -57,7 +57,7 @@ bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base);
 /* Turns a leave's status into COSY_LEFT_TRACED where filters may refuse the next RUN. */
 void cosy_leave_filtered(struct cosy_activation *run);
 
-/* Tells whether any call may have to be shown to somebody; cosy_leave_watched decides which. */
+/* Tells whether there is any observer; cosy_leave_watched decides about each call. */
 static __always_inline bool cosy_is_watched(const struct cosy_activation *run)
 {
 	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;

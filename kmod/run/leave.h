@@ -5,12 +5,12 @@
 
 #include "run/activation.h"
 
-/* Writes what a leave saved to the user's struct cosy_state.  0 or -EFAULT. */
+/* Writes the saved state of a leave to the user's struct cosy_state.  0 or -EFAULT. */
 int cosy_leave_save(struct cosy_activation *run, void __user *state);
 
 /*
- * Reads registers, spill frame and the software stack's pointers to go on with.  What was used
- * of the limits goes to `steps` and `ns`.  Nothing in it is trusted.  0 or -EFAULT.
+ * Reads registers, spill frame and the software stack's pointers for a resume.  The used steps and
+ * time go to `steps` and `ns`.  Nothing in it is trusted.  0 or -EFAULT.
  */
 int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *steps, u64 *ns);
 

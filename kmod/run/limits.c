@@ -51,8 +51,8 @@ MODULE_PARM_DESC(max_kernel_ms,
 #define TIMED_INSNS 4096u
 
 /*
- * COSY_MAX_STAY in an instruction that cannot go on from its middle: what it has done so far is
- * lost when it leaves, so it gets more time to end.
+ * COSY_MAX_STAY of an instruction that cannot continue from its middle: its work so far is lost
+ * when it leaves, so it gets more time to end.
  */
 #define MAX_UNRESUMABLE_STAY (10 * COSY_MAX_STAY)
 

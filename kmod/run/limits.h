@@ -34,9 +34,9 @@ static __always_inline unsigned long cosy_traced_work(void)
 #define COSY_MAX_STAY (HZ / 10)
 
 /*
- * Tells whether the thread has been in the kernel for so long that it has to go back to user mode
- * for a moment.  Three wait for that: work put off under TIF_NOTIFY_RESUME (cosy_resume_work); an
- * audit rule added meanwhile, which only the next entry of a system call sees; and whoever waits
+ * Tells whether the thread has been in the kernel so long that it must return to user mode for a
+ * moment.  Three reasons: work deferred under TIF_NOTIFY_RESUME (cosy_resume_work); an audit rule
+ * added meanwhile, which only the next entry of a system call sees; and kernel code that waits
  * until every thread has been in user mode (RCU tasks, live patches).
  */
 static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
@@ -61,8 +61,8 @@ bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context
 void cosy_limits_stop(struct cosy_activation *run);
 
 /*
- * Does what is due when fuel is out, before or after `insn`.  Returns 0 with new fuel in
- * run->entry.fuel, or non-zero: leave at `insn`, run->status says why.  Called by enter.S.
+ * Does the work of a safepoint when fuel is out, before or after `insn`.  Returns 0 with new fuel
+ * in run->entry.fuel, or non-zero: leave at `insn`, run->status says why.  Called by enter.S.
  */
 u32 cosy_safepoint(struct cosy_activation *run, u32 insn);
 
@@ -103,8 +103,8 @@ static __always_inline bool cosy_between_many_calls(struct cosy_activation *run,
 
 /*
  * Called now and then by long work within the instruction `insn`.  True when the work must stop,
- * with run->status set.  Death and the time limit stop any work, signals only what `resumes`
- * where it stopped.
+ * with run->status set.  A kill and the time limit stop any work, signals only work that
+ * `resumes` where it stopped.
  */
 bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes);
 

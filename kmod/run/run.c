@@ -223,7 +223,7 @@ static void run_count(struct cosy_context *context, const struct cosy_activation
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + run->status, 1);
 }
 
-/* Fills in an activation but for what depends on whether it goes on from saved state. */
+/* Fills in an activation, except the parts that a resume restores. */
 static __always_inline void activation_init(struct cosy_activation *run,
 					    struct cosy_context *context, struct cosy_prog *prog,
 					    const struct cosy_run *argument)

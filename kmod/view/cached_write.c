@@ -338,7 +338,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 		return COSY_ORDINARY;
 	if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh_to_write(run, file_inode(file)->i_sb)))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
-	/* Looked at again under the lock: what is known not to work is not asked for twice. */
+	/* Checked here and under the lock, so that nobody is asked twice about a failing write. */
 	if (unlikely(position < 0 || !cached_write_allowed(write, owner)))
 		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	/* From rw_verify_area on others see the write: see page_cache.h. */
