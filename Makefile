@@ -33,7 +33,7 @@ RELEASE ?= trixie
 .DEFAULT_GOAL := all
 .PHONY: help quick nightly all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
-	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
 build = if [ -t 1 ]; then cmake --build --preset $(PRESET) $(1); else \
@@ -228,11 +228,21 @@ install: ## build and install what a user needs, below PREFIX
 	@cmake --build --preset install
 	@cmake --install build-install
 
+# For the release of this machine; `tests/release/release.py trixie -- make deb` builds them for another one.
+deb: ## build Debian packages into build-deb/
+	@tools/setup/setup.sh --only packages-install.txt packages-deb.txt
+	@packaging/deb.sh
+
+# Builds the packages on RELEASE, and installs, upgrades and purges them in a booted machine that has it; as root.
+test-packages: setup ## install, upgrade and purge the packages in a machine, RELEASE=bookworm or trixie
+	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-release.txt
+	@python3 -B tests/packages/packages.py $(RELEASE)
+
 uninstall: ## remove what make install has written
 	@tools/setup/uninstall.sh build-install/install_manifest.txt
 
 clean: ## remove the builds
-	@rm -rf build build-dev build-fuzz build-install build-[0-9]*
+	@rm -rf build build-dev build-fuzz build-install build-deb build-[0-9]*
 
 setup:
 	@tools/setup/setup.sh
