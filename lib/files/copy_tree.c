@@ -141,7 +141,7 @@ static int dir_enter(struct copy *copy, const struct cosy_dir_entry *entry)
 		copy->failures.stop = true;
 		return ENOMEM;
 	}
-	error = libcosy_levels_open(&copy->to);
+	error = libcosy_levels_open(&copy->to, NULL);
 	if (error)
 		cosy_walk_skip(copy->walk);
 	return error;

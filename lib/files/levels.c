@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "files/levels.h"
+#include "files/list.h"
 #include "files/open.h"
 
 /* --- Memory -------------------------------------------------------------------------------- */
@@ -40,7 +41,11 @@ bool libcosy_levels_create(struct libcosy_levels *levels, const char *path, int 
 {
 	size_t length = strlen(path);
 
-	*levels = (struct libcosy_levels){.open = 1, .open_flags = open_flags};
+	*levels = (struct libcosy_levels){
+		.open = 1,
+		.closing = -1,
+		.open_flags = open_flags,
+	};
 	if (!levels_reserve(&levels->stack, &levels->room, 1, sizeof(*levels->stack)) ||
 	    !levels_reserve_path(levels, length + 2)) {
 		free(levels->stack);
@@ -54,6 +59,8 @@ bool libcosy_levels_create(struct libcosy_levels *levels, const char *path, int 
 
 void libcosy_levels_destroy(struct libcosy_levels *levels)
 {
+	if (levels->closing >= 0)
+		close(levels->closing);
 	for (size_t i = 0; i < levels->count; i++)
 		if (levels->stack[i].fd >= 0)
 			close(levels->stack[i].fd);
@@ -151,21 +158,46 @@ static bool levels_shed(struct libcosy_levels *levels)
 	return false;
 }
 
+/* Closes what is to be closed anyway.  False: there is nothing. */
+static bool levels_close(struct libcosy_levels *levels)
+{
+	if (levels->closing < 0)
+		return false;
+	close(levels->closing);
+	levels->closing = -1;
+	return true;
+}
+
 bool libcosy_levels_shed(struct libcosy_levels *levels)
 {
+	if (levels_close(levels) || (levels->other && levels_close(levels->other)))
+		return true;
 	return levels_shed(levels) || (levels->other && levels_shed(levels->other));
 }
 
-/* Opens a directory, and makes room for its descriptor.  -1 with errno. */
-static int levels_open_dir(struct libcosy_levels *levels, int dirfd, const char *name, int flags)
+/*
+ * Opens a directory, perhaps with its first entries, and makes room for its descriptor.  Returns
+ * that, or a negative errno.
+ */
+static int levels_open_dir(struct libcosy_levels *levels, struct libcosy_list *list, int dirfd,
+			   const char *name)
 {
-	int fd;
+	int closing, fd;
 
 	if (levels->open >= MAX_LEVELS_OPEN)
 		levels_shed(levels);
-	do
-		fd = libcosy_open_dir(dirfd, name, flags);
-	while (fd < 0 && (errno == EMFILE || errno == ENFILE) && libcosy_levels_shed(levels));
+	do {
+		closing = levels->closing;
+		levels->closing = -1;
+		if (list) {
+			fd = libcosy_list_open(list, closing, dirfd, name, levels->open_flags);
+		} else {
+			if (closing >= 0)
+				close(closing);
+			fd = libcosy_open_dir(dirfd, name, levels->open_flags);
+			fd = fd < 0 ? -errno : fd;
+		}
+	} while ((fd == -EMFILE || fd == -ENFILE) && libcosy_levels_shed(levels));
 	return fd;
 }
 
@@ -246,6 +278,7 @@ int libcosy_level_fd(struct libcosy_levels *levels, size_t index)
 		errno = level->error;
 		return -1;
 	}
+	levels_close(levels);
 	if (level_ascend(levels, index) || level_find(levels, index))
 		return levels->stack[index].fd;
 	/* It was there before, so it has been moved or removed. */
@@ -256,17 +289,17 @@ int libcosy_level_fd(struct libcosy_levels *levels, size_t index)
 	return -1;
 }
 
-int libcosy_levels_open(struct libcosy_levels *levels)
+int libcosy_levels_open(struct libcosy_levels *levels, struct libcosy_list *list)
 {
 	struct level *top = libcosy_level_top(levels);
 	int dirfd = libcosy_level_fd(levels, levels->count - 2);
-	int fd = dirfd;
+	int fd = -errno;
 
 	if (dirfd >= 0)
-		fd = levels_open_dir(levels, dirfd, levels->path + top->name, levels->open_flags);
+		fd = levels_open_dir(levels, list, dirfd, levels->path + top->name);
 	if (fd < 0) {
-		top->error = errno;
-		return errno;
+		top->error = -fd;
+		return -fd;
 	}
 	top->fd = fd;
 	levels->open++;
@@ -282,6 +315,7 @@ void libcosy_levels_pop(struct libcosy_levels *levels)
 	levels->count--;
 	if (top->fd < 0)
 		return;
-	close(top->fd);
+	levels_close(levels);
+	levels->closing = top->fd;
 	levels->open--;
 }

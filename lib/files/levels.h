@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Most descriptors that the levels keep open. */
-#define MAX_LEVELS_OPEN 16
+/* Most descriptors that the levels keep open, besides one that is to be closed. */
+#define MAX_LEVELS_OPEN 15
 
 struct level {
 	int fd;		     /* -1: not open */
@@ -33,6 +33,7 @@ struct libcosy_levels {
 	struct level *stack;
 	size_t count, room;
 	unsigned int open;
+	int closing;	/* a descriptor to be closed with the next open, or -1 */
 	int open_flags; /* O_NOFOLLOW or 0 */
 	char *path;	/* of the current level, and above it the current entry's name */
 	size_t path_room;
@@ -77,10 +78,15 @@ bool libcosy_levels_note(struct libcosy_levels *levels, const char *name, size_t
  */
 int libcosy_levels_push(struct libcosy_levels *levels);
 
-/* Opens the top level in the one below it.  0, or an errno. */
-int libcosy_levels_open(struct libcosy_levels *levels);
+struct libcosy_list;
 
-/* Closes the top level and removes it. */
+/*
+ * Opens the top level in the one below it, and has `list` begin with it unless that is NULL.  0, or
+ * an errno.
+ */
+int libcosy_levels_open(struct libcosy_levels *levels, struct libcosy_list *list);
+
+/* Removes the top level, and closes it at the latest when another one is opened. */
 void libcosy_levels_pop(struct libcosy_levels *levels);
 
 #endif /* COSY_LIB_FILES_LEVELS_H */

@@ -5,13 +5,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cosy/files.h>
-
+#include "files/compounds.h"
 #include "files/open.h"
 
 /* Bytes of the buffer at first, and of what a file's read may leave of it. */
 #define FIRST_ROOM 65536
 #define MIN_ROOM   4096
+/* Bytes of the buffer when the compound reads, and files that it reads at most. */
+#define RUN_ROOM 262144
+#define MAX_RUN	 128
+/*
+ * Files to be read by plain calls until the compound is tried again, also after a file that was too
+ * large for it: there may be more.
+ */
+#define MAX_NATIVE 16
 
 struct cosy_read_files {
 	int dirfd;
@@ -22,6 +29,11 @@ struct cosy_read_files {
 	char *buffer;
 	size_t room;
 	struct cosy_file file;
+	/* Files that the compound has read, from `next` on: their bytes or errors, and where they are. */
+	int64_t results[MAX_RUN];
+	size_t result, result_count;
+	size_t at;
+	unsigned int natively; /* since it was last tried */
 };
 
 struct cosy_read_files *cosy_read_files_open(int dirfd, const char *const *paths, size_t count,
@@ -97,6 +109,67 @@ static int file_read_path(struct cosy_read_files *files, const char *path, size_
 	return error;
 }
 
+/* --- The compound ------------------------------------------------------------------------------ */
+
+/* Makes sure that the buffer is large enough for many files.  What is in it is lost. */
+static bool room_replace(struct cosy_read_files *files)
+{
+	if (files->room >= RUN_ROOM)
+		return true;
+	free(files->buffer);
+	files->buffer = malloc(RUN_ROOM);
+	files->room = files->buffer ? RUN_ROOM : 0;
+	return files->buffer;
+}
+
+/* Has the compound read files from `next` on.  False: it read none. */
+static bool files_run(struct cosy_read_files *files)
+{
+	size_t count = files->count - files->next;
+	struct files_read words = {
+		.dirfd = files->dirfd,
+		.flags = files->open_flags | O_CLOEXEC,
+		.paths = (uint64_t)&files->paths[files->next],
+		.results = (uint64_t)files->results,
+	};
+
+	if (files->natively && files->natively < MAX_NATIVE)
+		return false;
+	if (files->natively)
+		libcosy_files_count(FILES_READ, files->natively);
+	files->natively = 0;
+	if (count < 2 || !libcosy_files_ready(FILES_READ))
+		return false;
+	if (!room_replace(files))
+		return false;
+	words.end = (uint64_t)&files->results[count < MAX_RUN ? count : MAX_RUN];
+	words.to = (uint64_t)files->buffer;
+	words.room = files->room;
+	files->at = files->result = files->result_count = 0;
+	if (libcosy_files_run(FILES_READ, &words))
+		files->result_count = (int64_t *)words.results - files->results;
+	return files->result_count;
+}
+
+/* Takes the next file that the compound has read.  False: it is to be read natively. */
+static bool file_take(struct cosy_read_files *files, struct cosy_file *file)
+{
+	int64_t bytes = files->results[files->result++];
+
+	if (bytes == -EINTR)
+		return false;
+	file->data = files->buffer + files->at;
+	if (bytes > 0)
+		files->at += (bytes + 7) & ~7ll;
+	if (bytes < 0)
+		file->error = -bytes;
+	else if ((uint64_t)bytes > files->max_size)
+		file->error = EFBIG;
+	else
+		file->size = bytes;
+	return true;
+}
+
 int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file **file)
 {
 	int saved = errno;
@@ -107,10 +180,16 @@ int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file *
 		.index = files->next,
 		.path = files->paths[files->next],
 	};
-	files->file.error = file_read_path(files, files->file.path, &files->file.size);
-	files->file.data = files->buffer;
-	files->next++;
 	*file = &files->file;
+	if ((files->result == files->result_count && !files_run(files)) ||
+	    !file_take(files, &files->file)) {
+		/* The buffer is the file's alone. */
+		files->result = files->result_count;
+		files->file.error = file_read_path(files, files->file.path, &files->file.size);
+		files->file.data = files->buffer;
+		files->natively++;
+	}
+	files->next++;
 	errno = saved;
 	return 1;
 }
@@ -121,6 +200,8 @@ void cosy_read_files_close(struct cosy_read_files *files)
 
 	if (!files)
 		return;
+	if (files->natively)
+		libcosy_files_count(FILES_READ, files->natively);
 	free(files->buffer);
 	free(files);
 	errno = saved;

@@ -189,17 +189,19 @@ static int walk_check(struct cosy_walk *walk)
 
 static int walk_open(struct cosy_walk *walk)
 {
+	struct libcosy_list *list = &walk->list;
 	int error = 0;
 
-	if (libcosy_level_top(&walk->levels)->fd < 0)
-		error = libcosy_levels_open(&walk->levels);
+	if (walk->levels.count > 1)
+		error = libcosy_levels_open(&walk->levels, list);
+	else
+		libcosy_list_begin(list, libcosy_level_top(&walk->levels)->fd);
 	if (!error)
 		error = walk_check(walk);
 	if (error) {
 		walk->step = WALK_LEAVE;
 		return walk_report(walk, COSY_WALK_FAILED, error);
 	}
-	libcosy_list_begin(&walk->list, libcosy_level_top(&walk->levels)->fd);
 	walk->step = WALK_LIST;
 	return 0;
 }
@@ -284,14 +286,16 @@ static int walk_step(struct cosy_walk *walk)
 
 int cosy_walk_next(struct cosy_walk *walk, const struct cosy_dir_entry **entry)
 {
-	int saved = errno, result;
+	int result;
 
 	do
 		result = walk_step(walk);
 	while (!result && walk->step != WALK_END);
-	errno = result < 0 ? -result : saved;
 	*entry = &walk->entry;
-	return result < 0 ? -1 : result;
+	if (result >= 0)
+		return result;
+	errno = -result;
+	return -1;
 }
 
 int cosy_walk_skip(struct cosy_walk *walk)

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cosy/files.h>
+
 #include "check.h"
 
 static char tree_top[] = "/tmp/cosy-files-XXXXXX";
@@ -27,11 +29,9 @@ static inline void tree_begin(void)
 
 static inline void tree_end(void)
 {
-	char command[64];
-
 	MUST(!chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", tree_top);
-	MUST(!system(command));
+	/* Some versions of rm cannot remove a tree deeper than PATH_MAX. */
+	MUST(!cosy_remove_tree(AT_FDCWD, tree_top, NULL));
 }
 
 static inline void file_make(const char *path, size_t size)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/* compounds.c - see compounds.h. */
+#include <string.h>
+
+#include "../../core/costs.h"
+
+#include "files/compounds.h"
+#include "region/region.h"
+
+#include "files_compounds.h"
+
+/* Entries that a list finds, for an estimate of what each of its calls saves. */
+#define SUPPOSED_ENTRIES 16
+
+/* Each has the size of its context, what each call saves as the module counts them, and natively. */
+#define REGION(name, calls_gain)                                                                   \
+	{                                                                                          \
+		.compound = compound_##name,                                                       \
+		.ctx_size = COMPOUND_##name##_CTX,                                                 \
+		.version = 2,                                                                      \
+		.premises = (const struct cosy_premises *)premises_##name,                         \
+		.left = -1,                                                                        \
+		.share = COSY_TIER_SHARE,                                                          \
+		.flags = COSY_REGION_KEYED,                                                        \
+		.key = COMPOUND_##name##_KEY,                                                      \
+		.call_gain = calls_gain,                                                           \
+	}
+
+static struct cosy_region regions[FILES_COMPOUNDS] = {
+	[FILES_LIST] = REGION(list, SUPPOSED_ENTRIES *COSY_GAIN_PATH),
+	[FILES_STAT] = REGION(stat, COSY_GAIN_PATH),
+	[FILES_READ] = REGION(read, COSY_GAIN_FAST + COSY_GAIN_CALL),
+};
+
+static const int32_t gains[FILES_COMPOUNDS] = {
+	[FILES_LIST] = COSY_GAIN_PATH,
+	[FILES_STAT] = COSY_GAIN_PATH,
+	[FILES_READ] = COSY_GAIN_FAST + COSY_GAIN_CALL,
+};
+
+static const uint32_t sizes[FILES_COMPOUNDS] = {
+	[FILES_LIST] = sizeof(struct files_list),
+	[FILES_STAT] = sizeof(struct files_stat),
+	[FILES_READ] = sizeof(struct files_read),
+};
+
+/* One member for each variable; the builder's own one follows. */
+_Static_assert(sizeof(struct files_list) + 8 == COMPOUND_list_CTX, "");
+_Static_assert(sizeof(struct files_stat) + 8 == COMPOUND_stat_CTX, "");
+_Static_assert(sizeof(struct files_read) + 8 == COMPOUND_read_CTX, "");
+
+bool libcosy_files_ready(enum files_compound which)
+{
+	return __atomic_load_n(&regions[which].left, __ATOMIC_RELAXED) < 0;
+}
+
+bool libcosy_files_run(enum files_compound which, void *words)
+{
+	struct cosy_region *region = &regions[which];
+	bool ran = false;
+	void *ctx;
+
+	if (!libcosy_files_ready(which))
+		return false;
+	ctx = __cosy_enter(region);
+	if (!ctx)
+		return false;
+	memcpy(ctx, words, sizes[which]);
+	if (__cosy_run(region, ctx) >= 0) {
+		memcpy(words, ctx, sizes[which]);
+		ran = true;
+	}
+	__cosy_leave(ctx);
+	return ran;
+}
+
+void libcosy_files_count(enum files_compound which, size_t calls)
+{
+	struct cosy_region *region = &regions[which];
+	int64_t left = __atomic_load_n(&region->left, __ATOMIC_RELAXED);
+	int64_t saved = (int64_t)calls * gains[which] - COSY_COST_RUN;
+
+	if (left <= COSY_LEFT_MAX && saved > 0)
+		__atomic_store_n(&region->left, left - saved, __ATOMIC_RELAXED);
+}
