@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * core.h - everything about compounds that is the same in the kernel, in
- * libcosy, in the tools and in the fuzzers.
+ * core.h - the code about compounds that the kernel module, libcosy, the tools
+ * and the fuzzers share.
  *
  *	container.c	bytes -> header, instructions, line table	cosy_compound_open
  *	validate.c	is this program well formed?  its shape		cosy_validate
- *	sandbox.c	program -> program that can do no harm		cosy_sandbox
+ *	sandbox.c	program -> harmless program		cosy_sandbox
  *	verify.c	does it stay in its own memory?			cosy_verify
  *	ops.c		the table of calls and operations		cosy_call_find
  *	disasm.c	an instruction as text				cosy_disasm

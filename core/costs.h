@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * costs.h - costs of things, in instructions.  libcosy decides by them when a region has earned
- * the kernel, and cosycc estimates what a region gains.
+ * costs.h - costs in instructions.  libcosy decides by them when a region has earned a LOAD, and
+ * cosycc estimates a region's gain.
  *
  * A constant with a name after it is arithmetic with cells of the tables in docs/measured, as
  * docs/measured/figures.txt has it under that name: `make tables` writes the constant again when

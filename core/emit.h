@@ -2,7 +2,7 @@
 /*
  * emit.h - a growing piece of BPF code with labels, for the sandbox.
  *
- * Errors (no memory) stick in `error` and make every later call do nothing, so
+ * An error (no memory) stays in `error` and makes every later call do nothing, so
  * callers test once, at the end.
  */
 #ifndef COSY_EMIT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* insn.h - what one BPF instruction is: how many bytes it accesses, where it jumps. */
+/* insn.h - properties of one BPF instruction: how many bytes it accesses, where it jumps. */
 #ifndef COSY_INSN_H
 #define COSY_INSN_H
 

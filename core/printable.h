@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printable.h - makes text harmless that comes from outside, before a person's terminal gets it:
- * names of files and programs, environment variables, arguments, what a file holds.  Such text may
+ * printable.h - makes foreign text harmless before it reaches a person's terminal:
+ * names of files and programs, environment variables, arguments, file contents.  Such text may
  * hold escape sequences, or newlines by which it looks like two messages.
  *
  * Each tool and library formats a whole line, cleans it and appends the newline.  The text is taken

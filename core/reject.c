@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* reject.c - the one way core says no. */
+/* reject.c - see reject.h. */
 #include "reject.h"
 
 int cosy_refuse(struct cosy_reject *why, int error, u32 insn, const char *format, ...)

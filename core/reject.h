@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* reject.h - the one way to say no, in core and in the module. */
+/* reject.h - reports a refusal, with an instruction and a reason, in core and the module. */
 #ifndef COSY_REJECT_H
 #define COSY_REJECT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * sandbox.c - from a validated program to one that can do no harm.
+ * sandbox.c - rewrites a validated program so that it can do no harm.
  *
  *	sandbox_flow.c	entry, resume points, jumps and fuel, calls, returns
  *	sandbox_mem.c	loads, stores, atomics

@@ -2,12 +2,12 @@
 /*
  * sandbox.h - declarations that the parts of the rewriter share; private to core.
  *
- * The invariant that everything emitted keeps: an address in the kernel's
- * mapping of the shared buffer is only ever in AX, or in the register that a
- * load is about to overwrite; in based code in no register of BPF's at all.  It
- * is never in memory, and AX is dead wherever a thunk is called or the program
- * may resume.  What is in a dead register of the program's is no secret: in based
- * code that is an offset in the buffer.
+ * Invariant of all emitted code: an address in the kernel's mapping of the shared
+ * buffer is only in AX, or in the register that a load is about to overwrite; in
+ * based code it is in no BPF register.  It is never in memory, and AX is dead
+ * wherever a thunk is called or the program may resume.  A dead register of the
+ * program's holds no secret: in based code it holds an offset in the
+ * buffer.
  */
 #ifndef COSY_SANDBOX_H
 #define COSY_SANDBOX_H

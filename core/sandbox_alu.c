@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * sandbox_alu.c - arithmetic: what the JIT leaves to the kernel's verifier
- * (division by zero, overflow), what older JITs do not know, and constants.
+ * sandbox_alu.c - arithmetic: cases that the JIT leaves to the kernel's verifier
+ * (division by zero, overflow), instructions new to older JITs, and constants.
  */
 #include "sandbox.h"
 

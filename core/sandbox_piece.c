@@ -13,15 +13,15 @@
  * sums of the same two values are the same value, too.  Accesses by one value are a group: a
  * leader, which runs before all the others, and its followers.
  *
- * The leader tests the whole span of its group, so that its followers reach what the
- * program said.  Where the test fails they do not run: the piece goes on in its slow
- * copy, where every access has a test of its own.  Either way exactly what the program
- * means is done.
+ * The leader tests the whole span of its group, so its followers access the bytes that
+ * the program names.  If the test fails they do not run: the piece continues in its slow
+ * copy, where every access has its own test.  Either way the program's behaviour is
+ * exact.
  *
  * Offsets are in AX, or in a register that is dead in the whole piece (the keeper).
  *
- * Nothing here is needed for harmlessness: a follower is masked as its leader is, and
- * cosy_verify looks for that in what was emitted.
+ * Safety does not depend on this file: a follower is masked like its leader, and
+ * cosy_verify checks that in the emitted code.
  */
 #include "sandbox.h"
 

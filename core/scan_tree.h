@@ -10,12 +10,12 @@
  *	tree | level, names | level, names | ...		^top
  *
  * The walk is a sequence of steps, each of which makes one system call or none and notes what it
- * has done.  Between two steps, and in one whose call is to be restarted, it may be left: whoever
- * goes on, the module or the interpreter, finds all that it needs in the structure.
+ * has done.  Between two steps, and in one whose call is to be restarted, it may be left: the
+ * module or the interpreter finds all that it needs to continue in the structure.
  *
- * Nothing in there is trusted.  What a forged one leads to are system calls that its owner could
- * make as well, and accesses to memory that are checked as theirs are.  No step loops by what it
- * says.
+ * Nothing in it is trusted.  A forged structure leads only to system calls that its owner could
+ * make anyway, and to memory accesses with the usual checks.  No step loops by a number in the
+ * structure.
  *
  * The includer defines, for a `struct tree_host` of its own:
  *
@@ -27,11 +27,11 @@
  *	s64 TREE_EXAMINE(host, s32 fd, u64 to, u64 *left)	 goes on with those, at `to`
  *	s64 TREE_FIND(host, u64 from, u64 bytes, u64 portion)
  *			returns the offset of the first entry that may be a directory, or of the
- *			first that is not in the portion, or of the end; an error for what is no
+ *			first that is not in the portion, or of the end; an error for an invalid
  *			entry
  *	bool TREE_LEAVES(host)	 tells whether the last call is to be restarted
  *	bool TREE_PAUSES(host)	 tells, between two steps, whether the walk has to be left
- *	void TREE_STAY(host)	 ends the operation with an error instead, whatever those two told
+ *	void TREE_STAY(host)	 ends the operation with an error instead, whatever those two say
  */
 #ifndef COSY_SCAN_TREE_H
 #define COSY_SCAN_TREE_H

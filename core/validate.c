@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * validate.c - is this program in the documented subset of BPF, and what is its
- * shape?  Linear in the number of instructions.
+ * validate.c - checks that a program is in the documented subset of BPF, and finds
+ * its shape.  Linear in the number of instructions.
  *
  *	STEP 1	each instruction by itself		check_encodings
  *	STEP 2	where functions start and end		find_functions

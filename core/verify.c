@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * verify.c - checks that based code stays in its own memory, as the sandbox promises.  It
- * looks only at the code that was emitted, by rules that know nothing of how it came about:
+ * looks only at the code that was emitted, by rules that do not depend on the rewriter:
  *
  *	kinds	each instruction is of a kind that the sandbox emits: no indirect jump or call,
  *		no call of a kernel's function by number, none of the kernel verifier's own
  *	frame	r10 is never written, nor is its value used; offsets from it stay in the frame
- *	entry	what the caller gave, at r1, is read until something else is in r1
+ *	entry	the caller's struct cosy_entry, at r1, is read until r1 changes
  *	buffer	each other access counts from a register, less than a page up, and that has been
- *		masked on each way to it: nothing changed it since but a copy of another masked
+ *		masked on each path to it: nothing changed it since except a copy of another masked
  *		one, and jumps that come in between start where it is masked as well
  *
- * So whatever the registers hold, and whatever a processor predicts of the branches, an
+ * So whatever the registers hold, and whatever a processor predicts for branches, an
  * access is in the buffer or in the page above it, which holds nothing.
  *
  * It decodes instructions by itself, so that it does not repeat a mistake of the sandbox's.
