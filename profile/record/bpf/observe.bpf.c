@@ -221,7 +221,11 @@ static struct call_begun *call_of(struct watched *it, bool nested)
 	return nested ? &it->calls[1] : &it->calls[0];
 }
 
-static __u32 memory_digest(__u64 address, __u64 size)
+/*
+ * Functions that are not static are verified once, whatever calls them; the verifier follows a static
+ * one anew for each path to each of its calls, which made loading take ten times as long.
+ */
+__noinline __u32 memory_digest(__u64 address, __u64 size)
 {
 	__u64 words[DIGEST_WORDS] = {};
 
@@ -283,12 +287,17 @@ static bool call_from_position(const struct call_begun *call)
 	       lock[1] == SEEK_CUR;
 }
 
-/* Fills everything but the stack and the path. */
-static void call_fill(struct observed_call *told, const struct call_begun *call,
-		      const struct watched *it, long ret)
+/*
+ * Fills everything but the stack and the path.  The verifier wants pointers compared to NULL, and a
+ * number returned.
+ */
+__noinline int call_fill(struct observed_call *told, const struct call_begun *call,
+			 const struct watched *it, long ret)
 {
 	__u32 argument;
 
+	if (!told || !call || !it)
+		return 0;
 	told->head.time = call->time;
 	told->head.arg = ret;
 	told->nr = call->nr;
@@ -306,6 +315,7 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 	argument = argument_of(argument_made, call->nr);
 	if (argument && ret > 0)
 		told->made = memory_digest(argument_value(call, argument), ret);
+	return 0;
 }
 
 /*
@@ -328,21 +338,20 @@ static void stack_fill(struct observed_stack *told, const struct pt_regs *regs)
 }
 
 /*
- * Returns a digest of the registers and of what looks like return addresses into the program or
- * near the caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which
- * differ in each call.
+ * Returns a digest of `place` and of what looks like return addresses into the program or near the
+ * caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which differ in
+ * each call.
  */
-static __always_inline __u64 stack_key(const struct watched *it, const struct pt_regs *regs)
+__noinline __u64 stack_key(__u64 place, __u64 sp, __u64 ip, __u64 code, __u64 code_size)
 {
 	__u64 word[KEY_WORDS];
-	__u64 key = (regs->sp ^ regs->ip << 20 ^ it->program << 48) * 0x9e3779b97f4a7c15ULL;
-	__u64 near = regs->ip - NEAR_CODE;
+	__u64 near = ip - NEAR_CODE, key = place;
 
-	if (bpf_probe_read_user(word, sizeof(word), (void *)regs->sp))
+	if (bpf_probe_read_user(word, sizeof(word), (void *)sp))
 		return 0;
 #pragma unroll
 	for (int i = 0; i < KEY_WORDS; i++)
-		if (word[i] - it->code < it->code_size || word[i] - near < 2 * NEAR_CODE)
+		if (word[i] - code < code_size || word[i] - near < 2 * NEAR_CODE)
 			key = (key ^ word[i]) * 0xff51afd7ed558ccdULL;
 	return (key ^ key >> 32) | OBSERVATION_KNOWN;
 }
@@ -371,7 +380,7 @@ static __always_inline __u64 stack_known(struct watched *it, const struct pt_reg
 	    stack_told(it, sure->key))
 		return sure->key;
 	*looked = true;
-	key = stack_key(it, regs);
+	key = stack_key(place, regs->sp, regs->ip, it->code, it->code_size);
 	if (same && sure->key == key) {
 		sure->times += sure->times < SURE_CALLS;
 	} else {
