@@ -27,42 +27,17 @@
 #include "record/bpf/observation.h"
 #include "record/bpf/refusal.h"
 #include "record/child.h"
+#include "record/observed.h"
 #include "record/record.h"
 #include "record/space.h"
 #include "record/tell.h"
 
-#define BUFFER	      (1 << 20)
-#define BUCKETS	      256
-#define MAX_LIBRARIES 64 /* descriptors at which a library may be open */
-#define PAUSE_MS      100
-
-/* The fields of both are as observation.h has them. */
-struct observed_process {
-	struct observed_process *next;
-	pid_t pid;
-	unsigned int threads;
-	bool quiet;	   /* ours still: the program has not been executed */
-	bool leader_ended; /* before others of its threads: not told yet */
-	struct space *space;
-	char *libraries[MAX_LIBRARIES]; /* paths, by descriptor */
-	char program[EVENT_MAX_PATH];	/* "": not known */
-};
-
-struct observed_thread {
-	struct observed_thread *next;
-	struct observed_process *process;
-	pid_t tid;
-	uint32_t stacks[OBSERVATION_KNOWN]; /* those told last, by their numbers */
-	uint32_t leaving;		    /* the stack of an execve that is under way, */
-	char path[EVENT_MAX_PATH];	    /* and its path; "": none is */
-};
+#define BUFFER	 (1 << 20)
+#define PAUSE_MS 100
 
 struct watcher {
 	struct record_sink sink;
-	struct objects *objects;
-	struct observed_process *processes[BUCKETS];
-	struct observed_thread *threads[BUCKETS];
-	unsigned int n_threads;
+	struct observed observed;
 	struct record_progress progress;
 	pid_t helper, program;
 	int to, from; /* its standard input and output */
@@ -73,90 +48,6 @@ struct watcher {
 	size_t had;
 	_Alignas(8) char buffer[BUFFER];
 };
-
-/* --- Who is watched ------------------------------------------------------------------- */
-
-static struct observed_thread **thread_place(struct watcher *watcher, pid_t tid)
-{
-	struct observed_thread **at = &watcher->threads[tid % BUCKETS];
-
-	while (*at && (*at)->tid != tid)
-		at = &(*at)->next;
-	return at;
-}
-
-static struct observed_process **process_place(struct watcher *watcher, pid_t pid)
-{
-	struct observed_process **at = &watcher->processes[pid % BUCKETS];
-
-	while (*at && (*at)->pid != pid)
-		at = &(*at)->next;
-	return at;
-}
-
-static void process_forget_libraries(struct observed_process *process)
-{
-	for (unsigned int fd = 0; fd < MAX_LIBRARIES; fd++) {
-		free(process->libraries[fd]);
-		process->libraries[fd] = NULL;
-	}
-}
-
-static void process_destroy(struct observed_process **at)
-{
-	struct observed_process *process = *at;
-
-	*at = process->next;
-	process_forget_libraries(process);
-	space_destroy(process->space);
-	free(process);
-}
-
-static struct observed_process *process_get(struct watcher *watcher, pid_t pid)
-{
-	struct observed_process **at = process_place(watcher, pid);
-
-	if (*at)
-		return *at;
-	*at = calloc(1, sizeof(**at));
-	if (!*at)
-		return NULL;
-	(*at)->pid = pid;
-	(*at)->space = space_create(watcher->objects, pid);
-	if (!(*at)->space) {
-		free(*at);
-		*at = NULL;
-	}
-	return *at;
-}
-
-static struct observed_thread *thread_create(struct watcher *watcher, pid_t pid, pid_t tid)
-{
-	struct observed_thread **at = thread_place(watcher, tid);
-	struct observed_process *process = process_get(watcher, pid);
-
-	if (*at || !process)
-		return *at;
-	*at = calloc(1, sizeof(**at));
-	if (!*at)
-		return NULL;
-	(*at)->tid = tid;
-	(*at)->process = process;
-	process->threads++;
-	watcher->n_threads++;
-	return *at;
-}
-
-static void thread_destroy(struct watcher *watcher, struct observed_thread **at)
-{
-	struct observed_thread *thread = *at;
-
-	*at = thread->next;
-	watcher->n_threads--;
-	if (!--thread->process->threads)
-		process_destroy(process_place(watcher, thread->process->pid));
-	free(thread);
-}
 
 /* --- Observations become events ---------------------------------------------------------- */
 
@@ -229,7 +120,7 @@ static uint32_t call_stack(struct observed_thread *thread, const struct observed
 
 static void take_leaving(struct watcher *watcher, const struct observed_call_stack_path *told)
 {
-	struct observed_thread *thread = *thread_place(watcher, told->call.head.tid);
+	struct observed_thread *thread = *thread_place(&watcher->observed, told->call.head.tid);
 
 	if (!thread)
 		return;
@@ -242,7 +133,7 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 {
 	_Alignas(8) char buffer[sizeof(struct event_call) + EVENT_MAX_PATH] = {0};
 	struct event_call *call = (struct event_call *)buffer;
-	struct observed_thread *thread = *thread_place(watcher, told->head.tid);
+	struct observed_thread *thread = *thread_place(&watcher->observed, told->head.tid);
 
 	if (!thread || thread->process->quiet)
 		return;
@@ -280,8 +171,8 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 
 static void take_attached(struct watcher *watcher, const struct observation *told)
 {
-	bool first = !*process_place(watcher, told->pid);
-	struct observed_thread *thread = thread_create(watcher, told->pid, told->tid);
+	bool first = !*process_place(&watcher->observed, told->pid);
+	struct observed_thread *thread = thread_create(&watcher->observed, told->pid, told->tid);
 
 	if (!thread)
 		return;
@@ -296,8 +187,9 @@ static void take_attached(struct watcher *watcher, const struct observation *tol
 
 static void take_fork(struct watcher *watcher, const struct observed_fork *told)
 {
-	struct observed_process *parent = *process_place(watcher, told->head.arg);
-	struct observed_thread *thread = thread_create(watcher, told->head.pid, told->head.tid);
+	struct observed_process *parent = *process_place(&watcher->observed, told->head.arg);
+	struct observed_thread *thread =
+		thread_create(&watcher->observed, told->head.pid, told->head.tid);
 
 	if (!thread)
 		return;
@@ -346,7 +238,8 @@ static void program_note(struct observed_process *process, const char *path)
 
 static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 {
-	struct observed_thread *thread = thread_create(watcher, told->head.pid, told->head.tid);
+	struct observed_thread *thread =
+		thread_create(&watcher->observed, told->head.pid, told->head.tid);
 	pid_t former = told->head.arg;
 	uint64_t headers = 0, linker = 0;
 	char whole[PATH_MAX];
@@ -355,13 +248,13 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	if (!thread)
 		return;
 	/* The thread took over the process's number. */
-	if (former != (pid_t)told->head.tid && *thread_place(watcher, former)) {
-		const struct observed_thread *other = *thread_place(watcher, former);
+	if (former != (pid_t)told->head.tid && *thread_place(&watcher->observed, former)) {
+		const struct observed_thread *other = *thread_place(&watcher->observed, former);
 
 		thread->leaving = other->leaving;
 		memcpy(thread->path, other->path, sizeof(thread->path));
 		tell_exit(watcher, &told->head, former, false);
-		thread_destroy(watcher, thread_place(watcher, former));
+		thread_destroy(&watcher->observed, thread_place(&watcher->observed, former));
 	}
 	for (int i = 0; i + 1 < OBSERVATION_AUXV && told->auxv[i]; i += 2) {
 		if (told->auxv[i] == AT_PHDR)
@@ -382,7 +275,7 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 /* Tells what a thread computed after its last call, not of ours before it is the program. */
 static void take_gap(struct watcher *watcher, const struct observed_gap *told)
 {
-	const struct observed_thread *thread = *thread_place(watcher, told->head.tid);
+	const struct observed_thread *thread = *thread_place(&watcher->observed, told->head.tid);
 
 	if (thread && !thread->process->quiet)
 		tell_gap(&watcher->sink, told->head.pid, told->head.tid, told->head.time,
@@ -392,7 +285,7 @@ static void take_gap(struct watcher *watcher, const struct observed_gap *told)
 /* Ends a thread; the first one counts until its process ends, as for wait(2). */
 static void take_exit(struct watcher *watcher, const struct observation *told)
 {
-	struct observed_thread **at = thread_place(watcher, told->tid);
+	struct observed_thread **at = thread_place(&watcher->observed, told->tid);
 	struct observed_process *process = *at ? (*at)->process : NULL;
 	bool leader = told->pid == told->tid, last = told->arg;
 
@@ -405,31 +298,31 @@ static void take_exit(struct watcher *watcher, const struct observation *told)
 	last = last && !process->leader_ended;
 	tell_exit(watcher, told, told->tid, last);
 	if (told->arg && process->leader_ended) {
-		thread_destroy(watcher, at);
-		at = thread_place(watcher, told->pid);
+		thread_destroy(&watcher->observed, at);
+		at = thread_place(&watcher->observed, told->pid);
 		tell_exit(watcher, told, told->pid, true);
 	}
 	if (*at)
-		thread_destroy(watcher, at);
+		thread_destroy(&watcher->observed, at);
 }
 
 static void take_dropped(struct watcher *watcher, const struct observation *told)
 {
 	pid_t former = told->arg;
-	struct observed_thread **at = thread_place(watcher, former);
+	struct observed_thread **at = thread_place(&watcher->observed, former);
 
 	if (!*at)
-		at = thread_place(watcher, told->tid);
+		at = thread_place(&watcher->observed, told->tid);
 	if (!*at)
 		return;
 	tell_exit(watcher, told, (*at)->tid, true);
 	say("cosy profile: process %u has other rights than yours now, and is not recorded "
 	    "further",
 	    told->pid);
-	thread_destroy(watcher, at);
-	at = thread_place(watcher, told->tid);
+	thread_destroy(&watcher->observed, at);
+	at = thread_place(&watcher->observed, told->tid);
 	if (*at)
-		thread_destroy(watcher, at);
+		thread_destroy(&watcher->observed, at);
 }
 
 static void take_lost(struct watcher *watcher, const struct observation *told)
@@ -663,8 +556,8 @@ static int watcher_begin(struct watcher *watcher, enum event_backend backend,
 	memset(watcher, 0, offsetof(struct watcher, buffer));
 	watcher->to = watcher->from = -1;
 	watcher->sink = *sink;
-	watcher->objects = objects_create(sink);
-	if (!watcher->objects)
+	watcher->observed.objects = objects_create(sink);
+	if (!watcher->observed.objects)
 		return -ENOMEM;
 	error = helper_start(watcher, backend == EVENT_BACKEND_FENTRY ? "fentry" : "tracepoint");
 	return error;
@@ -686,24 +579,24 @@ static void watcher_end(struct watcher *watcher)
 		close(watcher->from);
 	if (watcher->helper > 0)
 		waitpid(watcher->helper, NULL, 0);
-	for (unsigned int i = 0; i < BUCKETS; i++)
-		while (watcher->threads[i])
-			thread_destroy(watcher, &watcher->threads[i]);
-	objects_destroy(watcher->objects);
+	for (unsigned int i = 0; i < OBSERVED_BUCKETS; i++)
+		while (watcher->observed.threads[i])
+			thread_destroy(&watcher->observed, &watcher->observed.threads[i]);
+	objects_destroy(watcher->observed.objects);
 }
 
 /* Drops threads that are gone: their ends may be among observations that were lost. */
 static void watcher_sweep(struct watcher *watcher)
 {
-	for (unsigned int i = 0; i < BUCKETS; i++) {
-		struct observed_thread **at = &watcher->threads[i];
+	for (unsigned int i = 0; i < OBSERVED_BUCKETS; i++) {
+		struct observed_thread **at = &watcher->observed.threads[i];
 
 		while (*at) {
 			struct observed_thread *thread = *at;
 
 			if (syscall(SYS_tgkill, thread->process->pid, thread->tid, 0) &&
 			    errno == ESRCH)
-				thread_destroy(watcher, at);
+				thread_destroy(&watcher->observed, at);
 			if (*at == thread)
 				at = &thread->next;
 		}
@@ -713,7 +606,7 @@ static void watcher_sweep(struct watcher *watcher)
 /* Watches until all have ended, or *stop.  Returns false when it was stopped. */
 static bool watcher_watch(struct watcher *watcher, const volatile sig_atomic_t *stop)
 {
-	while (watcher->n_threads) {
+	while (watcher->observed.n_threads) {
 		uint64_t before = watcher->calls;
 
 		if (stop && *stop)
