@@ -67,7 +67,7 @@ def profile(*arguments: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report"
         command = [COSY, "profile", "--json", str(report), *arguments]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         if "Operation not permitted" in run.stderr:
             print("ptrace is not permitted here")
             sys.exit(77)

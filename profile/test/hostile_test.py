@@ -30,7 +30,7 @@ int main(void)
 
 def profile(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     command = [COSY, "profile", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=env)
 
 
 def check_shrunk(folder: Path, backend: str) -> None:

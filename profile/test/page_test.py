@@ -119,7 +119,7 @@ PLANTED = {
 
 
 def profile(cosy: str, *arguments: str) -> None:
-    run = subprocess.run([cosy, "profile", *arguments], capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run([cosy, "profile", *arguments], capture_output=True, text=True, timeout=600, check=False)
     if "Operation not permitted" in run.stderr:
         print("ptrace is not permitted here")
         sys.exit(77)

@@ -23,11 +23,12 @@ from typing import Any
 COSY, SUBJECT, CROWD, SERVER = sys.argv[1:5]
 LATE_SIGNAL = "".join(sys.argv[5:6])  # a library; none where sanitizers are linked in
 TURNS = 100
+LIMIT = 600  # seconds: for what hangs, not for a busy machine
 
 
 def profile(*arguments: str, status: int = 0, env: dict[str, str] | None = None) -> str:
     command = [COSY, "profile", "--backend", "ptrace", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=env)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, env=env)
     if "Operation not permitted" in run.stderr:
         print("ptrace is not permitted here")
         sys.exit(77)
@@ -164,7 +165,7 @@ def check_verify(source: str, out: str, report: Path) -> None:
         [COSY, "profile", "--verify=2", "--json", str(report), "--", SUBJECT, source, out],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=LIMIT,
         check=False,
     )
     assert "erified: cosy run, predicted" in run.stdout, (run.stdout, run.stderr)
@@ -179,10 +180,10 @@ def check_verify(source: str, out: str, report: Path) -> None:
 def check_shown(folder: Path) -> None:
     """What is verified is what is shown; by ptrace, which cannot measure it, no share of the processor time."""
     data, page, report = folder / "shown", folder / "shown.html", folder / "shown.json"
-    data.write_bytes(bytes(60000))
+    data.write_bytes(bytes(6000))
     words = ["--verify=1", "--html", str(page), "--json", str(report)]
     command = [COSY, "profile", "--backend", "ptrace", *words, "--", "dd", f"if={data}", "of=/dev/null", "bs=1"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     shown = re.search(r"cosy run: saves (.*) of processor time\n", run.stdout)
     verified = re.search(r"erified: cosy run, predicted (.*?)(?:, measured .*)? less processor time", run.stdout)
     assert shown and verified and shown[1] == verified[1], run.stdout
@@ -200,7 +201,7 @@ def check_status() -> None:
     """No figure is given of a program that ends in another way under `cosy run`."""
     script = "case $LD_PRELOAD in *cosy*) exit 4 ;; *) exit 3 ;; esac"
     command = [COSY, "profile", "--backend", "ptrace", "--verify=1", "--", "sh", "-c", script]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert run.returncode == 1 and "erified" not in run.stdout, run
     assert "ends with status 3, but 4 the other way" in run.stderr, run.stderr
 
@@ -208,29 +209,29 @@ def check_status() -> None:
 def check_files(folder: Path) -> None:
     """`cosy run` is not advised where it could not serve the files as they are now."""
     data = folder / "data"
-    data.write_bytes(bytes(20000))
+    data.write_bytes(bytes(3000))
     command = ["--json", "-", "--", "dd", f"if={data}", "of=/dev/null", "bs=1", "status=none"]
     found = json.loads(profile(*command))
-    assert found["findings"][0]["way"] == "cosy run" and found["cosy_run"]["SERVED"] > 19000, found["findings"]
+    assert found["findings"][0]["way"] == "cosy run" and found["cosy_run"]["SERVED"] > 2900, found["findings"]
     with data.open("r+b"):
         held = json.loads(profile(*command))
-    assert held["cosy_run"]["SERVED"] == 0 and held["cosy_run"]["HELD"] > 19000, held["cosy_run"]
+    assert held["cosy_run"]["SERVED"] == 0 and held["cosy_run"]["HELD"] > 2900, held["cosy_run"]
     assert "cosy run" not in [finding["way"] for finding in held["findings"]], held["findings"]
     # Left alone by a rule for this program, and not by one for another.
     (folder / "cosy").mkdir()
     for name, reason in (("dd", "OFF"), ("cat", "SERVED")):
         (folder / "cosy/run.conf").write_text(f"program {name} : off\n")
         text = profile(*command, env=os.environ | {"XDG_CONFIG_HOME": str(folder)})
-        assert json.loads(text)["cosy_run"][reason] > 19000, text
+        assert json.loads(text)["cosy_run"][reason] > 2900, text
     # Another user's, with nobody behind the socket.
     if os.geteuid() == 0:
         os.chown(folder, 65534, 65534)
         data.chmod(0o644)
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", f"COSYD_SOCKET={folder}/none"]
         words = [*user, COSY, "profile", "--backend", "ptrace", *command]
-        run = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
         if run.returncode != 126:  # our folder is not for others
-            assert json.loads(run.stdout)["cosy_run"]["FOREIGN"] > 19000, run
+            assert json.loads(run.stdout)["cosy_run"]["FOREIGN"] > 2900, run
         os.chown(folder, 0, 0)
 
 
@@ -285,7 +286,7 @@ def check_surroundings(folder: Path) -> None:
     ptrace = [COSY, "profile", "--backend", "ptrace"]
     shell = "trap '' INT TERM ALRM; exec \"$@\""
     command = ["sh", "-c", shell, "sh", *ptrace, "--verify=1", "--", "grep", "SigIgn", "/proc/self/status"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     ignored = int(re.search(r"SigIgn:\s*([0-9a-f]+)", run.stdout)[1], 16)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         assert ignored >> (number - 1) & 1, run.stdout
@@ -304,12 +305,12 @@ def check_surroundings(folder: Path) -> None:
         "-c",
         "[ -e /proc/self/fd/2 ] || echo closed",
     ]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert run.returncode == 0 and run.stdout.startswith("closed\n"), run
     profile("--read", str(kept))
     kept.unlink()
     with open("/dev/full", "w") as full:
-        run = subprocess.run([*ptrace, "true"], stdout=full, stderr=subprocess.DEVNULL, timeout=100, check=False)
+        run = subprocess.run([*ptrace, "true"], stdout=full, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)
     assert run.returncode == 1, run
     # The least of times is one.
     profile("-d", "1e-10", "--", "sleep", "1")
@@ -344,7 +345,7 @@ def check_signals() -> None:
                     lines.append(run.stderr.readline())
                     assert lines[-1], lines
                 os.kill(int(re.search(said, lines[-1])[1]), signal.SIGKILL)
-            text, errors = run.communicate(timeout=100)
+            text, errors = run.communicate(timeout=LIMIT)
             assert run.returncode == status, (number, run.returncode, errors)
             assert ("asked\n" in text) == (number != signal.SIGINT), (number, text)
             assert " system calls, " in text, (number, text)
@@ -358,7 +359,7 @@ def check_words() -> None:
         ("exit 0", ""),
     ):
         words = [COSY, "profile", "--backend", "ptrace", "--", "sh", "-c", command]
-        run = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
         assert run.returncode == 0 and word in run.stderr, run
         assert word or "cosy profile: sh" not in run.stderr, run.stderr
 
@@ -394,7 +395,7 @@ def check_locks(folder: Path) -> None:
 def check_earlier(folder: Path) -> None:
     """A file that a running program has open already may be its own, which the advice says it depends on."""
     data, report = folder / "earlier", folder / "earlier.json"
-    data.write_bytes(bytes(20000))
+    data.write_bytes(bytes(3000))
     words = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-S", "-c", EARLIER, str(data)], **words) as server:
         try:
@@ -405,7 +406,7 @@ def check_earlier(folder: Path) -> None:
         finally:
             server.kill()
     found = json.loads(report.read_text())
-    assert found["cosy_run"]["SERVED"] > 19000 and found["findings"][0]["way"] == "cosy run", text
+    assert found["cosy_run"]["SERVED"] > 2900 and found["findings"][0]["way"] == "cosy run", text
     assert "itself opened" in found["findings"][0]["depends"], found["findings"][0]
 
 
@@ -445,7 +446,7 @@ static inline __attribute__((always_inline)) int look(int file, int i)
 int main(int argc, char **argv)
 {
 	int all = 0, file = open(argv[argc - 1], O_RDONLY);
-	for (int i = 0; i < 30000; i++)
+	for (int i = 0; i < 3000; i++)
 		all += look(file, i);
 	return all == 0;
 }
@@ -466,7 +467,7 @@ def check_build(folder: Path) -> None:
         [COSY, "profile", *words, command, "--", str(plain), str(folder / "loop.c")],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=LIMIT,
         check=False,
     )
     assert "loop.c:12\n" in run.stderr and "loop.c:11:2: remark: region compiled" in run.stderr, run
@@ -496,7 +497,7 @@ def check_reports(folder: Path) -> None:
     marker = folder / "began"
     for option in ("--json", "--html"):
         command = [COSY, "profile", option, "/nowhere/report", "--", "touch", str(marker)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
         assert run.returncode == 2 and "/nowhere/report: No such file" in run.stderr, run
         assert not marker.exists(), option
 
@@ -515,7 +516,7 @@ def check_load(folder: Path) -> None:
             [COSY, "profile", "--backend", "ptrace", *arguments],
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=LIMIT,
             check=False,
         )
         assert "erified: cosy run" in run.stdout, (run.stdout, run.stderr)
@@ -680,8 +681,8 @@ def check_depths() -> None:
 
 def check_gaps() -> None:
     """What a thread computes after its last call counts: it ends, is killed, or goes on."""
-    report = json.loads(profile("--json", "-", "--", CROWD, "compute", "500"))
-    # No machine makes five hundred million rounds in less.
+    report = json.loads(profile("--json", "-", "--", CROWD, "compute", "100"))
+    # No machine makes a hundred million iterations in less.
     assert report["user_ns"] > 10_000_000, report["user_ns"]
     bins = [b for lane in report["timeline"]["lanes"] for b in lane["bins"]]
     assert sum(b[2] for b in bins) > 10_000_000, bins
@@ -709,7 +710,7 @@ def check_attach() -> None:
         finally:
             assert child.stdin
             child.stdin.close()
-        assert child.wait(10) == 1 or child.returncode == 0
+        assert child.wait(LIMIT) == 1 or child.returncode == 0
 
 
 def check_ended(folder: Path) -> None:
@@ -732,7 +733,7 @@ def check_ended(folder: Path) -> None:
                 [*command, "--load", load, "-p", f"{gone.pid},{server.pid},{corpse}"],
                 capture_output=True,
                 text=True,
-                timeout=100,
+                timeout=LIMIT,
                 check=False,
             )
             assert run.returncode == 0, run
@@ -755,7 +756,7 @@ def check_late_signal() -> None:
                 [COSY, "profile", "--backend", "ptrace", "--json", "-", "-p", str(child.pid)],
                 capture_output=True,
                 text=True,
-                timeout=30,
+                timeout=LIMIT,
                 check=False,
                 env=os.environ | {"LD_PRELOAD": LATE_SIGNAL},
             )

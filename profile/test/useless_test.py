@@ -30,7 +30,7 @@ KINDS = {
 def record(kind: str, how: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         command = [COSY, "profile", "--backend", "ptrace", "--json", "-", "--", WASTEFUL, kind, how, folder]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     if "Operation not permitted" in run.stderr:
         print("ptrace is not permitted here")
         sys.exit(77)
