@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Checks names by their kind, as .clang-tidy and compiler/.clang-tidy say.
 
-naming.py --build BUILD [--all] [FILE...]: the C sources that BUILD compiles, in some ten seconds;
-with --all the C++ of compiler/, too, which takes minutes; or FILEs only.
+naming.py --build BUILD [--all] [FILE...]: the C sources that BUILD compiles; with --all the C++ of
+compiler/, too, which takes minutes; or FILEs only. BUILD keeps which sources are right, so only those
+are looked at that changed since, or whose headers did.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -16,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,6 +30,8 @@ GCC_ONLY = re.compile(r"-f(?:no-)?(?:tree-|ipa-|conserve-stack)\S*|-W\S*")
 # Whatever is to be generated yet is not there before a build.
 NOT_BUILT = "file not found"
 AT_ONCE = 8
+KEPT = "naming.txt"
+INCLUDE = re.compile(rb"^\s*#\s*include\s*[<\"]([^>\"]+)", re.M)
 
 
 def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) -> list[dict[str, str]]:
@@ -43,8 +46,47 @@ def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) 
     return list(ret.values())
 
 
-def faults(chosen: list[dict[str, str]], top: Path = tree.TOP) -> Iterator[str]:
-    """Names that are not as they should be, a line each."""
+def digests(chosen: list[dict[str, str]], top: Path = tree.TOP) -> dict[str, dict[str, str]]:
+    """The commands by a digest of what decides about a source: it, its headers, the command, the rules."""
+    rules = b"".join(path.read_bytes() for path in tree.files(".clang-tidy", "naming.py", top=top))
+    headers: dict[str, list[Path]] = {}  # an include may mean any file of that name
+    for path in tree.files("*.h", "*.def", "*.inc", "*.c", top=top):
+        headers.setdefault(path.name, []).append(path)
+    included: dict[Path, list[Path]] = {}
+    contents: dict[Path, bytes] = {}
+
+    def look(path: Path) -> list[Path]:
+        if path not in included:
+            contents[path] = path.read_bytes()
+            names = {Path(os.fsdecode(name)).name for name in INCLUDE.findall(contents[path])}
+            included[path] = [header for name in sorted(names) for header in headers.get(name, [])]
+        return included[path]
+
+    ret = {}
+    for command in chosen:
+        left, seen = [Path(command["file"])], {}
+        while left:
+            path = left.pop()
+            if path not in seen:
+                seen[path] = None
+                left += look(path)
+        text = b"".join(contents[path] for path in seen)
+        ret[hashlib.sha256(rules + command["command"].encode() + text).hexdigest()] = command
+    return ret
+
+
+def check(chosen: list[dict[str, str]], kept: Path, top: Path = tree.TOP) -> list[str]:
+    """Returns the faults.  `kept` has the digests of sources that were right."""
+    units = digests(chosen, top)
+    known = set(kept.read_text().split()) & set(units) if kept.exists() else set()
+    found, whole = examine([command for digest, command in units.items() if digest not in known], top)
+    # A fault may be in a header: nobody knows which source is right.
+    kept.write_text("\n".join(sorted(known if found or not whole else units)))
+    return found
+
+
+def examine(chosen: list[dict[str, str]], top: Path = tree.TOP) -> tuple[list[str], bool]:
+    """Returns names that are not as they should be, a line each, and whether all that is included was there."""
     names = sorted(command["file"] for command in chosen)
     with tempfile.TemporaryDirectory() as database:
         (Path(database) / "compile_commands.json").write_text(json.dumps(chosen))
@@ -61,7 +103,8 @@ def faults(chosen: list[dict[str, str]], top: Path = tree.TOP) -> Iterator[str]:
             kinds = [[name for name in names if name.endswith(suffix)] for suffix in (".c", ".cpp")]
             parts = [kind[at : at + AT_ONCE] for kind in kinds for at in range(0, len(kind), AT_ONCE)]
             lines = [line for text in pool.map(look, parts) for line in text.splitlines()]
-    yield from sorted({line.removeprefix(f"{top}/") for line in lines if ": error: " in line and NOT_BUILT not in line})
+    found = {line.removeprefix(f"{top}/") for line in lines if ": error: " in line and NOT_BUILT not in line}
+    return sorted(found), not any(NOT_BUILT in line for line in lines)
 
 
 def main() -> int:
@@ -75,7 +118,9 @@ def main() -> int:
         print(f"{CLANG_TIDY} is not installed")
         return SKIPPED
     asked = [file.resolve() for file in options.files]
-    return tree.verdict("naming", faults(commands(options.build.resolve(), asked, options.all)))
+    build = options.build.resolve()
+    chosen = commands(build, asked, options.all)
+    return tree.verdict("naming", examine(chosen)[0] if asked else check(chosen, build / KEPT))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import documents
 import figures
@@ -329,13 +330,41 @@ class Naming(Check):
         (build / "compile_commands.json").write_text(json.dumps([entry]))
         chosen = naming.commands(build, [], False, self.top)
         self.assertEqual(
-            [fault.partition(" [")[0] for fault in naming.faults(chosen, self.top)],
+            [fault.partition(" [")[0] for fault in naming.examine(chosen, self.top)[0]],
             [
                 "lib/a.c:1:9: error: invalid case style for macro definition 'lower'",
                 "lib/a.c:2:8: error: invalid case style for enum constant 'Mixed'",
                 "lib/a.c:3:12: error: invalid case style for variable 'Variable'",
             ],
         )
+
+    def test_what_was_right_is_looked_at_again_when_it_or_a_header_changes(self) -> None:
+        self.write(lib__a_c='#include "a.h"\nstatic int fine;\n', lib__a_h="#include <b.h>\n", lib__b_h="int right;\n")
+        rules = self.top / ".clang-tidy"
+        shutil.copy(naming.tree.TOP / ".clang-tidy", rules)
+        kept = self.top / "kept"
+        chosen = [
+            {
+                "directory": str(self.top),
+                "command": f"cc -I{self.top}/lib -c lib/a.c",
+                "file": str(self.top / "lib/a.c"),
+            }
+        ]
+        looked_at: list[int] = []
+        examine = naming.examine
+
+        def counted(left: list[dict[str, str]], top: Path) -> tuple[list[str], bool]:
+            looked_at.append(len(left))
+            return examine(left, top)
+
+        with mock.patch.object(naming, "examine", counted):
+            for text, faults in (("int right;\n", 0), ("int right;\n", 0), ("int Wrong;\n", 1), ("int Wrong;\n", 1)):
+                self.write(lib__b_h=text)
+                self.assertEqual(len(naming.check(chosen, kept, self.top)), faults, text)
+            self.write(lib__b_h="int right;\n")
+            rules.write_text(rules.read_text() + "# changed\n")
+            self.assertEqual(naming.check(chosen, kept, self.top), [])
+        self.assertEqual(looked_at, [1, 0, 1, 1, 1])
 
 
 if __name__ == "__main__":
