@@ -35,6 +35,8 @@ import versions
 from lanes import Cell, Row, Setup
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests/vm"))
+import scale  # noqa: E402
 
 
 @dataclass
@@ -211,6 +213,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--runs", type=int, default=0, help="median over so many; 3")
     parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, no figures")
+    parser.add_argument(
+        "--shares", type=int, default=1, metavar="N", help="an Nth of the rows, all at night: for tests"
+    )
     parser.add_argument("--json", type=Path, metavar="OUT", help="append the lines there")
     parser.add_argument("--statistics", action="store_true", help="print what the module counted in each row")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where the programs were built")
@@ -244,7 +249,7 @@ def main() -> int:
         programs=options.build.resolve() / "bench" / "guest",
     )
     contenders = options.contenders.split(",") if options.contenders else []
-    rows = _rows(options, setup, contenders)
+    rows = scale.share(_rows(options, setup, contenders), options.shares)
     if not rows:
         print("bench: nothing to measure: no row of these workloads fits", file=sys.stderr)
         return 1

@@ -8,7 +8,8 @@
 
 quick and test run what does not depend on the kernel (label any-kernel) under one kernel, which the
 commit's hash chooses. quick leaves out what is labelled long. COSY_SCALE is set to the first word: random
-tests make more or fewer steps by it.
+tests make more or fewer steps by it. COSY_TURN is a number by the commit's hash: it chooses the share of
+long lists that this commit tests (tests/vm/scale.py).
 
 A skip that tests/expected_skips.txt does not list is a failure. Exit status 1: something failed.
 """
@@ -102,10 +103,15 @@ def _git(*words: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
+def turn(commit: str) -> int:
+    """Returns a number by the commit's hash: what takes turns goes by it."""
+    return int(commit[:8] or "0", 16)
+
+
 def chosen_kernel(tests: list[Test], commit: str) -> str:
-    """Returns the kernel for what does not depend on it: each has its turn, by the commit's hash."""
+    """Returns the kernel for what does not depend on it."""
     kernels = sorted({test.kernel for test in tests if "any-kernel" in test.labels})
-    return kernels[int(commit[:8] or "0", 16) % len(kernels)] if kernels else ""
+    return kernels[turn(commit) % len(kernels)] if kernels else ""
 
 
 def changed_files() -> list[str]:
@@ -254,7 +260,8 @@ def main() -> int:
     command += ["-I", ",".join(["0", "0", "0", *(str(test.number) for test in chosen)])]
     command += ["--output-junit", str(results), "--test-output-size-passed", str(1 << 20)]
     sys.stdout.flush()
-    status = subprocess.run(command, env=dict(os.environ, COSY_SCALE=options.scale)).returncode
+    settings = {"COSY_SCALE": options.scale, "COSY_TURN": str(turn(commit))}
+    status = subprocess.run(command, env=os.environ | settings).returncode
     return 1 if not report_skips(results) or status else 0
 
 
