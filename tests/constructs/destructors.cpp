@@ -2,6 +2,7 @@
 // Destructors inside the region run on every way out of it; exceptions pass by
 // and are caught outside.
 // expect: compiled
+// guest: static
 #include <cosy/cosy.h>
 #include <cstdio>
 #include <fcntl.h>

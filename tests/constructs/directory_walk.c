@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // getdents64 and fstatat: entries of variable length in a buffer.
 // expect: compiled
+// guest: static
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <dirent.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // errno: read, written, and its exact value after the region.
 // expect: compiled
+// guest: static
 #include <cosy/cosy.h>
 #include <errno.h>
 #include <fcntl.h>

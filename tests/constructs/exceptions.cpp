@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A region that throws ends before, and what it throws is caught around it.
 // expect: compiled
+// guest: static
 #include <cosy/cosy.h>
 #include <cstdio>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Floating-point arithmetic.
 // expect: native: floating-point
+// guest: static
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>

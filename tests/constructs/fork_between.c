@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fork between regions: parent and child both go on with theirs.
 // expect: compiled
+// guest: static
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <stdlib.h>

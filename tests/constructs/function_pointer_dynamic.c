@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A function pointer that only the run knows.
 // expect: native: through a pointer that is not a constant
+// guest: static
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A call in a counted loop.
 // expect: compiled
+// guest: static
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // malloc in a region; memory of the heap from outside is fine.
 // expect: native: call of 'malloc': libc's heap is in user space
+// guest: static
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,11 +9,12 @@ The comments at its head say what is expected of its regions:
     // expect: native: TEXT         a region stays native, for a reason with TEXT
     // expect-O0: ...               the same, at that level only
     // flags: ...                   for the compiler
+    // guest: static                the virtual machine's program is linked statically
     // stdin: TEXT                  what the program reads
 
 Outputs and exit statuses of all must be equal, and no compound may have been replaced by its twin.
-With --put those of the last level are also linked statically into a folder, with what plain clang's
-programs print, for guest.sh in a virtual machine.
+With --put those of the last level also go into a folder, with what plain clang's programs print, for
+guest.sh in a virtual machine.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "vm"))
+import scale  # noqa: E402
+
 TIMEOUT = 60  # seconds for one program
 # The native twin; the compound; the twin until so many entries and rounds of loops.
 WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", "2"), ("interp", "3"))
@@ -39,6 +43,7 @@ class Construct:
     source: Path
     expect: dict[str, str] = field(default_factory=dict)  # by level; "" for all
     flags: list[str] = field(default_factory=list)
+    static: bool = False  # in the guest
     stdin: str = ""
 
     @property
@@ -58,6 +63,8 @@ def read_construct(source: Path) -> Construct:
             construct.expect[m[1] or ""] = m[2]
         elif m := re.match(r"// flags: (.*)", line):
             construct.flags = m[1].split()
+        elif line == "// guest: static":
+            construct.static = True
         elif m := re.match(r"// stdin: (.*)", line):
             construct.stdin = m[1]
     if "" not in construct.expect:
@@ -98,7 +105,7 @@ class Tools:
     link: list[str]  # for linking compounds
 
     def compile(self, construct: Construct, level: str, output: Path, cosy: bool, static: Path | None = None) -> str:
-        """Compiles one way, and links it a second time as `static`.  Returns what the compiler said."""
+        """Compiles one way, and links it a second time as `static`, if wanted.  Returns what the compiler said."""
         cplusplus = construct.source.suffix == ".cpp"
         if cosy:
             command = [self.cosycc, *(["--driver-mode=g++"] if cplusplus else []), "-Rcosy"]
@@ -154,10 +161,13 @@ def check_level(tools: Tools, construct: Construct, level: str, guest: Path | No
     plain = tools.work / f"{construct.name}-{level}-plain"
     cosy = tools.work / f"{construct.name}-{level}-cosy"
     tools.compile(construct, level, plain, False)
-    said = tools.compile(construct, level, cosy, True, guest / construct.name if guest else None)
+    static = guest / construct.name if guest and construct.static else None
+    said = tools.compile(construct, level, cosy, True, static)
     check_report(construct, level, said)
     expected, _ = run(plain, construct, "auto")
     if guest:
+        if not static:
+            shutil.copy(cosy, guest / construct.name)
         (guest / f"{construct.name}.out").write_text(expected)
         (guest / f"{construct.name}.in").write_text(construct.stdin + "\n")
         (guest / f"{construct.name}.kind").write_text("native\n" if "stays native" in said else "compiled\n")
@@ -182,10 +192,11 @@ def main() -> int:
     parser.add_argument("--link", default="", help="for linking compounds with libcosy")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--put", type=Path, metavar="DIR", help="where programs for a virtual machine go")
+    parser.add_argument("--shares", type=int, default=1, metavar="N", help="an Nth of the constructs, all at night")
     parser.add_argument("names", nargs="*", help="constructs; default all")
     args = parser.parse_args()
 
-    constructs = read_constructs(args.names)
+    constructs = scale.share(read_constructs(args.names), args.shares)
     tools = Tools(args.cosycc, args.clang, args.include, args.work, args.flags.split(), args.link.split())
     args.work.mkdir(parents=True, exist_ok=True)
     levels = args.levels.split(",")
