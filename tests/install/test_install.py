@@ -140,10 +140,8 @@ class Installed(unittest.TestCase):
             (self.root / unit).write_text(text.replace("Documentation=man:cosyd(8)\n", ""))
         run("systemd-analyze", "verify", self.root / "cosyd.service", self.root / "cosyd.socket")
 
-    def test_the_modules_source_is_complete(self) -> None:
-        run(sys.executable, "-B", VM, "run", "--kernel", KERNEL, "--tree", self.source, "--", "test", "-c", "/dev/cosy")
-
     def test_dkms_builds_the_module(self) -> None:
+        """Checks that the installed source is complete, and that what dkms makes of it loads."""
         kernel = Path(run(sys.executable, "-B", VM, "fetch", "--kernel", KERNEL).splitlines()[-1])
         if not shutil.which("dkms"):
             self.fail("dkms is not installed")
@@ -153,7 +151,11 @@ class Installed(unittest.TestCase):
             *("--kernelsourcedir", kernel / f"usr/src/linux-headers-{kernel.name}"),
             *("--dkmstree", self.root / "dkms", "--sourcetree", self.source.parent),
         )
-        self.assertTrue(list((self.root / "dkms").rglob("cosy.ko*")))
+        built = next((self.root / "dkms").rglob("cosy.ko*"))
+        if built.suffix == ".xz":
+            run("unxz", built)
+        vm = (sys.executable, "-B", VM, "run", "--kernel", KERNEL, "--no-module", "--put", built.with_suffix(".ko"))
+        run(*vm, "--", "sh", "-c", "insmod /t/cosy.ko && test -c /dev/cosy && rmmod cosy")
 
     def test_the_device_is_for_its_group(self) -> None:
         rule = (self.source.parents[1] / "lib/udev/rules.d/60-cosy.rules").read_text()
