@@ -48,7 +48,7 @@ FOLDERS = {
     "core": r"fuzz/|vm-random-|vm-fuzz-corpus",
     "docs": r"documents-",
     "examples": r"examples|documents-",
-    "include": r"install|vm-lib-|vm-guest-6|vm-guest-7",
+    "include": r"install|vm-lib-|vm-guest-(user-)?[67]",
     "kmod": r"vm-(module|guest|branches|extable|holding|lib|deny|processor)-",
     "lib": r"vm-lib-|fuzz/interp|install",
     "debian": r"packages-files",

@@ -9,9 +9,10 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "../../tests/scale.h"
 #include "confined.h"
 
-#define RACES 300
+#define RACES 150 /* of `make test` */
 
 /* --- What the victims do ---------------------------------------------------------------------- */
 
@@ -156,10 +157,11 @@ static void attack_reuse(void)
 {
 	struct helper helper = helper_start("fentry");
 	unsigned int watched = 0;
+	unsigned long races = scale_steps(RACES);
 	struct seen seen;
 
 	helper_answer(helper, OBSERVE_READY);
-	for (int i = 0; i < RACES; i++) {
+	for (unsigned long i = 0; i < races; i++) {
 		pid_t pid = fork();
 
 		if (!pid)

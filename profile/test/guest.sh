@@ -31,7 +31,7 @@ grep -q "recorded by fentry" /tmp/text || fail "fentry is not the first choice"
 
 # What is computed after the last call: by one that ends, is killed, or goes on; and none by one that sleeps.
 for backend in ptrace fentry tracepoint; do
-	record --backend $backend -- ./profile_crowd compute 500
+	record --backend $backend -- ./profile_crowd compute 100
 	ended=$(number user_ns)
 	record --backend $backend -- ./profile_crowd abandon 100
 	killed=$(number user_ns)
@@ -47,13 +47,13 @@ for backend in ptrace fentry tracepoint; do
 	expect "$backend: of one that is killed" "$killed" -gt 10000000
 	expect "$backend: of one that goes on" "$left" -gt 10000000
 	expect "$backend: of one that sleeps" "$slept" -lt "$left"
-	# No machine makes five hundred million rounds in less.
+	# No machine makes a hundred million iterations in less.
 	expect "$backend: of one that ends" "$ended" -gt 10000000
 done
 
 # Numbers of processes that are used again, by those that are watched and by others.
 echo 400 >/proc/sys/kernel/pid_max
-./profile_crowd others 300 &
+./profile_crowd others 200 &
 record --backend fentry -- ./profile_crowd forks 300
 wait $! || fail "crowd others"
 echo 32768 >/proc/sys/kernel/pid_max

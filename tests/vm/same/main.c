@@ -9,9 +9,10 @@
  * WAY is plain, region, ordinary (a region whose calls are never specialised) or built
  * (a compound with operations in the place of calls).  SAME_WAY is one of them; without
  * it rounds go by region and built in turn.
- * SAME_SEED (1) is the first round's seed, SAME_ROUNDS (ROUNDS, scaled by COSY_SCALE) how many
- * there are, SAME_LIMIT (3000) how many seconds one may take.  SAME_NO_DIRECT leaves O_DIRECT
- * out: what btrfs leaves after the bytes of such a read differs between plain calls.
+ * SAME_SEED (1) is the first round's seed, SAME_ROUNDS (ROUNDS, scaled by COSY_SCALE, divided by
+ * SAME_SHARE) how many there are, SAME_LIMIT (3000) how many seconds one may take.
+ * SAME_NO_DIRECT leaves O_DIRECT out: what btrfs leaves after the bytes of such a read differs
+ * between plain calls.
  * SAME_ATIME=relatime lets the clock tick after each change, and leaves out the calls whose
  * outcome then depends on a tick inside them (see generate.c).
  *
@@ -246,7 +247,8 @@ int main(int argc, char **argv)
 {
 	static const char plain[] = "/tmp/same.plain", other[] = "/tmp/same.other";
 	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0;
-	uint64_t wanted_rounds = setting("SAME_ROUNDS", scale_steps(ROUNDS));
+	uint64_t share = setting("SAME_SHARE", 1);
+	uint64_t wanted_rounds = setting("SAME_ROUNDS", (scale_steps(ROUNDS) + share - 1) / share);
 	const char *wanted = getenv("SAME_WAY");
 
 	if (argc == 7 && !strcmp(argv[1], "--one"))
