@@ -52,12 +52,19 @@ static double now(void)
 }
 
 static int asks[2], answers[2];
+/*
+ * The kernel takes a lease away after so many seconds.  A writer that waited for less was let in by
+ * the library, however busy the machine is.
+ */
+static int longest;
 
 /* Starts a process that opens the file for writing when it is asked to, and says how long it took. */
 static void writer_start(void)
 {
+	FILE *file = fopen("/proc/sys/fs/lease-break-time", "r");
 	char byte;
 
+	CHECK(file && fscanf(file, "%d", &longest) == 1 && !fclose(file));
 	CHECK(!pipe(asks) && !pipe(answers));
 	if (fork())
 		return;
@@ -91,10 +98,10 @@ static void few_descriptors(int count, bool by_prlimit)
 
 	CHECK(!(by_prlimit ? prlimit(getpid(), RLIMIT_NOFILE, &limit, NULL)
 			   : setrlimit(RLIMIT_NOFILE, &limit)));
-	CHECK(writer_waits() < 5);
+	CHECK(writer_waits() < longest);
 	for (int i = 0; i < 10 * READS; i++)
 		CHECK(read(fd, &byte, 1) == 1);
-	CHECK(writer_waits() < 5);
+	CHECK(writer_waits() < longest);
 	CHECK(read(fd, &byte, 1) == 1);
 }
 
@@ -309,7 +316,7 @@ static void late_priorities(void)
 	CHECK(leased(fd));
 	param.sched_priority = 0;
 	CHECK(!sched_setscheduler(0, SCHED_OTHER, &param));
-	CHECK(writer_waits() < 5);
+	CHECK(writer_waits() < longest);
 }
 
 /* The thread stays above those that had a higher priority from the beginning. */
@@ -365,7 +372,7 @@ static void a_reader_that_never_sleeps(void)
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
 		CPU_SET(1, &first);
 		sched_setaffinity(0, sizeof(first), &first);
-		CHECK(writer_waits() < 5);
+		CHECK(writer_waits() < longest);
 	}
 	ends = true;
 	CHECK(!pthread_join(thread, NULL));

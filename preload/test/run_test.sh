@@ -76,7 +76,7 @@ done
 echo 'exit $1' >"$work/plain" && chmod +x "$work/plain"
 is "a script that names no interpreter" "$(status "$work/plain" 7)" 7
 mkfifo "$work/fifo"
-is "a FIFO" "$(timeout -s KILL 60 "$cosy" run "$work/fifo" 2>"$work/err"; echo $?)" 126
+is "a FIFO" "$(timeout -s KILL 600 "$cosy" run "$work/fifo" 2>"$work/err"; echo $?)" 126
 says "a FIFO" "Permission denied"
 if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/static" 2>/dev/null; then
 	is "a static program" "$(status "$work/static")" 6

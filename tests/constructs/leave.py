@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TIMEOUT = 60  # seconds for one program
+TIMEOUT = 600  # seconds for one program: for what hangs, not for a busy machine
 WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", "2"))
 
 HEAD = """#include <cosy/cosy.h>

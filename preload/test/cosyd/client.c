@@ -190,7 +190,7 @@ void wait_until(bool (*so)(const void *context), const void *context)
 {
 	bool fine = so(context);
 
-	for (int i = 0; i < 6000 && !fine; i++) {
+	for (int i = 0; i < 60000 && !fine; i++) {
 		usleep(10000);
 		fine = so(context);
 	}

@@ -121,7 +121,7 @@ socket)
 	daemon=
 	echo precious >"$work/notes" && ln -s "$work/notes" "$work/link"
 	for path in "$work/notes" "$work/link" ""; do
-		timeout -s KILL 60 "$cosyd" --socket "$path" 2>"$work/err" && failed=1
+		timeout -s KILL 600 "$cosyd" --socket "$path" 2>"$work/err" && failed=1
 		grep -q "$path: not a socket\|takes a path" "$work/err" || {
 			echo "FAIL: --socket '$path' does not say what is wrong"
 			cat "$work/err"
@@ -148,7 +148,7 @@ socket)
 	# The other one may still be there.
 	grep -q "ready;" "$work/log1" && daemon=$daemon1 || daemon=$daemon2
 	cat "$work"/log[12]
-	timeout -s KILL 60 "$cosyd" --socket "$COSYD_SOCKET" 2>"$work/err" && failed=1
+	timeout -s KILL 600 "$cosyd" --socket "$COSYD_SOCKET" 2>"$work/err" && failed=1
 	grep -q "in use" "$work/err" || failed=1
 	exit $failed
 	;;

@@ -21,7 +21,7 @@ run() {
 	shift
 	rm -rf run "$kept"
 	cp -a samples run
-	(cd run && exec timeout 300 "$@") >out 2>err </dev/null
+	(cd run && exec timeout 1800 "$@") >out 2>err </dev/null
 	echo "status $?" >status
 	mv run "$kept"
 	mv out err status "$kept"
