@@ -213,6 +213,12 @@ mutants: all ## the module with one guard broken after the other: a test must fa
 	@status=0; core/test/mutants.py || status=$$?; \
 		tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL) || status=$$?; exit $$status
 
+rust-bindings: all ## write the Rust crate's declarations from <cosy/files.h>, with bindgen
+	@cmake --build $(BUILD) --target rust_bindings
+
+rust-miri: all ## the Rust crate's unsafe code under Miri
+	@cmake --build $(BUILD) --target rust_miri
+
 format: setup ## format the sources
 	@tools/setup/format.sh
 

@@ -55,6 +55,7 @@ FOLDERS = {
     "packaging": r"install|packages-files",
     "preload": r"preload/|vm-preload-|vm-cosyd-",
     "profile": r"fuzz/fold|vm-profile-",
+    "rust": r"rust/",
     "tests/constructs": r"constructs-",
     "tests/fuzz": r"fuzz/|vm-random-",
     "tests/install": r"install",
