@@ -3,7 +3,7 @@
  * epoll_read.h - how the operation epoll_read divides its buffer, for the module and libcosy alike.
  *
  * epoll_wait writes its events, of 12 bytes each, to the end of the arrivals' array.  So they can
- * be converted to arrivals, of 16 bytes each, from the first to the last: none is overwritten before
+ * be converted to arrivals, of 16 bytes each, from first to last: none is overwritten before
  * it has been read.
  *
  *	arrival[max] | share 0 | share 1 | .. | share max - 1

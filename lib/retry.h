@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retry.h - tries again what failed for a lack that may pass (memory, room): after 1, 2, 4, ..
+ * retry.h - repeats calls that failed for a passing shortage (memory, room): after 1, 2, 4, ..
  * further needs of it, so that a failure that passes does not last and one that stays costs little.
  */
 #ifndef COSY_LIB_RETRY_H

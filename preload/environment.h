@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.h - reads what `cosy run` tells this library in environment variables.
+ * environment.h - reads the settings of `cosy run` from environment variables.
  *
  * The library looks at them once, when the program starts, and copies them: later they may be gone
  * (clearenv), be written over (by programs that change what ps shows), or be moved by another

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - what is known of each system call; most of it is core/ops.def's. */
+/* calls.h - properties of each system call; most of them from core/ops.def. */
 #ifndef COSY_PROFILE_CALLS_H
 #define COSY_PROFILE_CALLS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * fast.c - <cosy/fast.h> outside compounds: what a region's native twin calls.
+ * fast.c - <cosy/fast.h> outside compounds: the functions that a region's native twin calls.
  */
 #include <errno.h>
 #include <sys/stat.h>

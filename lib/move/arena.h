@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.h - what move.c has for parcel.c: the module's operations on memory that moves. */
+/* arena.h - functions of move.c for parcel.c: the module's operations on memory that moves. */
 #ifndef COSY_LIB_MOVE_ARENA_H
 #define COSY_LIB_MOVE_ARENA_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - finds out what the seccomp filters of this thread let through.
+ * filter.h - queries which calls the seccomp filters of this thread let through.
  *
  * A filter may kill the program for a call, so libcosy must not try calls to find out.  A read of
  * /dev/cosy tells, but a filter may forbid to open it by then.  So a program that could arm a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.h - what the environment asks for.  Ignored in set-user-id programs.
+ * settings.h - settings from the environment.  Ignored in set-user-id programs.
  *
  *	COSY_MODE	auto (default), native, interp, kernel (auto, but says on
  *			standard error why a process cannot use the kernel)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * start.c - what libcosy does when a program starts and ends, whether or not it comes to a region.
+ * start.c - libcosy's work when a program starts and ends, with or without a region.
  *
  * Each function of libc's that is called costs a look-up by the dynamic linker, and each page that
  * is touched a fault, and the mapping of the pages around it.  So this calls nothing but refer.c,

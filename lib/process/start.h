@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.h - what libcosy asks when a program starts. */
+/* start.h - libcosy's checks when a program starts. */
 #ifndef COSY_LIB_START_H
 #define COSY_LIB_START_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* premises.h - checks that a compound means in this process what its region's source means. */
+/* premises.h - checks that a compound has its source's meaning in this process. */
 #ifndef COSY_LIB_PREMISES_H
 #define COSY_LIB_PREMISES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* region.c - the entry points of region.h: what compiled regions call. */
+/* region.c - the entry points of region.h, which compiled regions call. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region.h - what code compiled by cosycc calls.  The binary interface between
+ * region.h - functions for code that cosycc compiled.  The binary interface between
  * the compiler and libcosy; not for people.
  *
  * For each region cosycc emits a struct cosy_region and, in place of the region:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.h - limits what each user has of the daemon, so that none has all of it. */
+/* users.h - limits each user's share of the daemon, so that none exhausts it. */
 #ifndef COSYD_USERS_H
 #define COSYD_USERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - finds what cosy-run.conf(5) says of a file.  `cosy run` has read and checked the
+ * policy.h - finds the rules of cosy-run.conf(5) for a file.  `cosy run` has read and checked the
  * configuration.  It passes the rules that the library needs in the environment variable
  * COSY_READ_POLICY (environment.h), which is read when the first file has earned a window.
  *

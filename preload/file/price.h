@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * price.h - gives what windows save and cost, and so when a file has earned one.  `cosy profile`
- * foretells with these numbers what the library will do.
+ * price.h - savings and costs of windows, which decide when a file has earned one.  `cosy
+ * profile` predicts the library's decisions by these numbers.
  */
 #ifndef COSY_PRELOAD_PRICE_H
 #define COSY_PRELOAD_PRICE_H

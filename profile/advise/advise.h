@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advise.h - what would pay, for a profile: findings, the best first.  Savings are ranges of
+ * advise.h - advice for a profile: findings, the best first.  Savings are ranges of
  * processor time, in ns of the time that was recorded; what cannot be measured on this machine
  * follows from the project's own measurements (model.def, model.txt).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code.h - what the code of a program says of a call in it, without symbols and debug information:
+ * code.h - decodes a program's code around a call, without symbols and debug information:
  * whether the function is a loop around the call, and whether it knows whom it calls.
  */
 #ifndef COSY_PROFILE_CODE_H

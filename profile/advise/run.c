@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* run.c - what `cosy run` and its --relax would save; see saving.h. */
+/* run.c - the savings of `cosy run` and its --relax; see saving.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saving.h - what the ways have in common: ranges of what is saved, and when that is advised. */
+/* saving.h - the common part of all advice: ranges of savings, and when they are advised. */
 #ifndef COSY_PROFILE_SAVING_H
 #define COSY_PROFILE_SAVING_H
 

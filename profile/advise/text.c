@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* text.c - names of what advise.h has, and sequences as a person reads them. */
+/* text.c - names for the enums of advise.h, and sequences as a person reads them. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

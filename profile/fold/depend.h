@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depend.h - what a call takes from one that the same thread made shortly before: its descriptor,
- * the bytes in its buffer, its count, the file's position, or a name.
+ * depend.h - values that a call takes from a recent call of the same thread: its descriptor, the
+ * bytes in its buffer, its count, the file's position, or a name.
  */
 #ifndef COSY_PROFILE_DEPEND_H
 #define COSY_PROFILE_DEPEND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files.h - which file each descriptor of each process is, and what became of it until its close.
+ * files.h - the file of each descriptor of each process, and its session until the close.
  */
 #ifndef COSY_PROFILE_FILES_H
 #define COSY_PROFILE_FILES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fold.h - makes a profile of events as they come.  No I/O; what it keeps does not grow with the
+ * fold.h - makes a profile from events while they arrive.  No I/O; its memory does not grow with the
  * number of calls.  Every field of an event may be hostile; event_check has passed it.
  */
 #ifndef COSY_PROFILE_FOLD_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grammar.h - a thread's calls as they come, with what repeats made a loop at once.
+ * grammar.h - a thread's calls in their order, with repetitions folded into loops at once.
  *
  * The last calls are a line of nodes.  When the line ends in the same symbols twice, or in a loop
- * and then its body again, these become the loop: a b a b a -> (a b)+ a.  So what a thread does
- * again and again is a few nodes, whatever it does it for, and what leaves the line at its other
- * end is whole.
+ * and then its body again, these become the loop: a b a b a -> (a b)+ a.  So repeated work is
+ * a few nodes, for any number of repetitions, and the nodes that leave the line at its other end
+ * are complete.
  */
 #ifndef COSY_PROFILE_GRAMMAR_H
 #define COSY_PROFILE_GRAMMAR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h - what a recording comes to when it is folded: sums and structure, no single call.
+ * profile.h - a folded recording: sums and structure, no single call.
  * Numbers of sites, symbols, stacks and rows begin at 1; 0 is none.  Times are ns, as recorded:
  * what recording itself cost is for the reader to subtract (event_header.call_cost), since that is
  * known for sums only.

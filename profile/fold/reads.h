@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reads.h - what `cosy run` would make of a read, by the rules of preload/file/. */
+/* reads.h - the result of a read under `cosy run`, by the rules of preload/file/. */
 #ifndef COSY_PROFILE_READS_H
 #define COSY_PROFILE_READS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - what a recording is made of: a header and then events, in the order in which the
+ * event.h - the format of a recording: a header and then events, in the order in which the
  * calls ended within each thread.  A back end makes them, fold/ eats them as they come, and a
  * file of them can be read again (`cosy profile --read`).
  *

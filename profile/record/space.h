@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space.h - what code is mapped where in a watched process, and who called whom there: a stack is
- * unwound by the call-frame information that every ELF file carries (.eh_frame), so neither frame
- * pointers nor debug information are needed.
+ * space.h - the code mappings of a watched process, and its stacks.  A stack is unwound
+ * by the call-frame information that every ELF file carries (.eh_frame), so neither frame pointers
+ * nor debug information are needed.
  */
 #ifndef COSY_PROFILE_SPACE_H
 #define COSY_PROFILE_SPACE_H

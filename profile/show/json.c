@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* json.c - everything, for programs; docs/inside/profile.md says what each field is. */
+/* json.c - the whole profile for programs; docs/inside/profile.md documents the fields. */
 #include "calls.h"
 #include "fold/programs.h"
 #include "show/show.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.h - is what was predicted saved?  Nothing is traced while that is measured. */
+/* verify.h - compares the predicted savings with measured, untraced runs. */
 #ifndef COSY_PROFILE_VERIFY_H
 #define COSY_PROFILE_VERIFY_H
 

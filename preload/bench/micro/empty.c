@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-/* empty.c - a library that does nothing: what any preloaded library costs an exec. */
+/* empty.c - an empty library, to measure the cost of any preloaded library at exec. */

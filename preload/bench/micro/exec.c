@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * exec.c ROUNDS PROGRAM EMPTY LIBRARY COSY - what a preloaded library adds to an exec: the
+ * exec.c ROUNDS PROGRAM EMPTY LIBRARY COSY - the cost that a preloaded library adds to an exec: the
  * program by itself, with an empty library, with libcosy-read.so, and by `cosy run`, in
  * turn.  Writes lines as values.h says, of the process's CPU time.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* reads.c - what specialised reads are for: Synthetix's table 3, §5.1, and positions. */
+/* reads.c - the main cases of specialised reads: Synthetix's table 3, §5.1, positions. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

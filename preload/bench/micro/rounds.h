@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rounds.h - what rows of measurements share.  A row is measured in rounds: in each, the
+ * rounds.h - the shared part of measured rows.  A row is measured in rounds: in each, the
  * ordinary calls (the C library's own), the calls that the program is given, and what
  * else the row compares with, in turn, on one processor.
  */

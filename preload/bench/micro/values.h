@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* values.h - what the rounds of one contender are made into. */
+/* values.h - the values computed from the rounds of one contender. */
 #ifndef COSY_PRELOAD_BENCH_VALUES_H
 #define COSY_PRELOAD_BENCH_VALUES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * observation.h - what the BPF programs hand over, and what they are asked for.  cosy-observe
+ * observation.h - the observations of the BPF programs, and the requests to them.  cosy-observe
  * passes observations on as they come: they are no format that lasts.  Includers have __u64 and the
  * like.
  */

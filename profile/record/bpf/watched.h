@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * watched.h - which tasks are watched, and who may be.
+ * watched.h - the watched tasks, and the conditions for watching one.
  *
  * A task that is watched has a `watched`: nothing is looked up by number, so a number that is used
  * again is nobody's.  It is in a table where the task's address says, which takes a few
