@@ -38,15 +38,26 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumLoops, "Number of loops whose losses are counted");
 
 /// Joins a loop's ways back to its head, as `continue` makes them: LLVM would
-/// make of them one loop in another.
+/// make of them one loop in another.  The loop keeps its metadata.
 static void joinBackedges(Loop &L, DominatorTree &DT, LoopInfo &LI) {
   SmallVector<BasicBlock *, 4> Latches;
   L.getLoopLatches(Latches);
-  if (Latches.size() > 1 && !L.getHeader()->isEHPad() &&
-      none_of(Latches, [](const BasicBlock *BB) {
+  if (Latches.size() < 2 || L.getHeader()->isEHPad() ||
+      any_of(Latches, [](const BasicBlock *BB) {
         return isa<IndirectBrInst, CallBrInst>(BB->getTerminator());
       }))
-    SplitBlockPredecessors(L.getHeader(), Latches, ".cosy.back", &DT, &LI);
+    return;
+  // Where debug information was moved, each latch has a copy of the metadata.
+  MDNode *Id = nullptr;
+  for (BasicBlock *Latch : Latches) {
+    Instruction *Back = Latch->getTerminator();
+    if (!Id)
+      Id = Back->getMetadata(LLVMContext::MD_loop);
+    Back->setMetadata(LLVMContext::MD_loop, nullptr);
+  }
+  SplitBlockPredecessors(L.getHeader(), Latches, ".cosy.back", &DT, &LI);
+  if (Id)
+    L.setLoopID(Id);
 }
 
 void cosy::simplifyLoops(Function &F) {
