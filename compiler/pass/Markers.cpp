@@ -20,6 +20,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/LowerExpectIntrinsic.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -172,6 +173,12 @@ static void dropEmptyPads(Function &F) {
   NumPads += Invokes.size();
   if (!Invokes.empty() && !Others)
     F.setPersonalityFn(nullptr);
+}
+
+void cosy::lowerExpectations(Module &M, FunctionAnalysisManager &FAM) {
+  for (Function &F : M)
+    if (!F.isDeclaration() && !F.hasOptNone())
+      LowerExpectIntrinsicPass().run(F, FAM);
 }
 
 void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {

@@ -195,6 +195,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
 
   markForeign(M);
+  lowerExpectations(M, FAM);
   // Extract all regions before the first is compiled, and compile all before
   // the first host changes: a region that calls the host of another one then
   // finds plain code there, and the regions do not nest.

@@ -311,6 +311,9 @@ void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 void resolveObjectSizes(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Does it to the functions that F gives addresses to, and to those that these
 /// do, so that pointersInto can follow them.
+/// Has branches carry what __builtin_expect and the like expect of them, so
+/// that the estimate knows it; clang's own pipeline does it next.
+void lowerExpectations(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
 void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
