@@ -14,16 +14,14 @@
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <algorithm>
 #include <cmath>
@@ -46,6 +44,12 @@ static constexpr double AssumedFound = 16;
 /// Rounds that another loop is assumed to go at most: the bytes of a page.
 static constexpr int64_t MaxRounds = 4096;
 
+/// Rounds an estimate to what a region's structure holds.
+static int64_t rounded(double Instructions) {
+  return std::lround(
+      std::clamp<double>(Instructions, INT32_MIN / 2, INT32_MAX / 2));
+}
+
 static Gain operator+(Gain A, Gain B) {
   return {A.Saved + B.Saved,   A.Plain + B.Plain,     A.Calls + B.Calls,
           A.Number + B.Number, A.Guessed + B.Guessed, A.Best + B.Best};
@@ -64,26 +68,13 @@ static Gain bounded(Gain G) {
   return G;
 }
 
-LoopAnalyses::LoopAnalyses(Function &F)
-    : Libc(Triple(F.getParent()->getTargetTriple())), TLI(Libc, &F), AC(F),
-      DT(F), LI(DT), SE(F, TLI, AC, DT, LI) {}
-
-static bool mayCall(const Loop &L) {
-  return any_of(L.blocks(),
-                [](const BasicBlock *BB) { return mayMakeCall(*BB); });
-}
-
 namespace {
 /// Knows how often a function's loops iterate, and its blocks run.
 class Rounds : public LoopAnalyses {
-  BranchProbabilityInfo BPI;
-  BlockFrequencyInfo BFI;
   DenseMap<const Loop *, int64_t> Known;
-  DenseMap<const Loop *, bool> Counted;
 
 public:
-  explicit Rounds(Function &F)
-      : LoopAnalyses(F), BPI(F, LI, &TLI, &DT), BFI(F, BPI, LI) {}
+  explicit Rounds(Function &F) : LoopAnalyses(F) {}
 
   /// False for a function of which no copy counts what its loops lose.
   bool CountLosses = true;
@@ -91,11 +82,8 @@ public:
   /// True if a loop's rounds can be counted as they go, at its head or at its
   /// calls.  Code in no such loop belongs to the function's entry.
   bool areCounted(const Loop &L) {
-    auto [It, New] = Counted.insert({&L, false});
-    if (New)
-      It->second = skippedPart(L, *this) || countingCall(L, *this) ||
-                   isAddedUp(L, *this);
-    return It->second;
+    const LoopCounts &C = counts(L);
+    return C.Skipped || C.Call || C.AddsUp;
   }
 
   /// Returns how often a block runs in a round of Around, or in a call of the
@@ -120,7 +108,8 @@ public:
     if (!New)
       return It->second;
     // Where inner loops make the calls, rounds are not as many as bytes.
-    bool Calls = any_of(L, [](const Loop *Inner) { return mayCall(*Inner); });
+    bool Calls =
+        any_of(L, [&](const Loop *Inner) { return mayMakeCall(*Inner); });
     int64_t Ret = Calls ? AssumedRounds : MaxRounds;
     if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
       Ret = std::min<int64_t>(Exactly, MaxRounds);
@@ -138,13 +127,9 @@ public:
   bool areKnown(const Loop &L) { return SE.getSmallConstantTripCount(&L) != 0; }
 
 private:
-  double frequency(const BasicBlock &BB) const {
-    return BFI.getBlockFreq(&BB).getFrequency();
-  }
-
   /// Returns how often a loop goes all its way round.  When it ends is a guess
   /// that no round depends on.
-  double rounds(const Loop &L) const {
+  double rounds(const Loop &L) {
     const BasicBlock *Latch = L.getLoopLatch();
     return frequency(Latch ? *Latch : *L.getHeader());
   }
@@ -155,13 +140,11 @@ private:
   }
 
   /// Returns how often a loop is entered.
-  double entries(const Loop &L) const {
+  double entries(const Loop &L) {
     double Ret = 0;
     for (const BasicBlock *Pred : predecessors(L.getHeader()))
       if (!L.contains(Pred))
-        Ret += (BFI.getBlockFreq(Pred) *
-                BPI.getEdgeProbability(Pred, L.getHeader()))
-                   .getFrequency();
+        Ret += frequency(*Pred, *L.getHeader());
     return Ret;
   }
 
@@ -308,7 +291,7 @@ public:
     Loops.CountLosses = Copied;
     Gain Ret = ofEntry(F, Loops);
     for (const Loop *L : Loops.LI.getLoopsInPreorder())
-      if (Loops.areCounted(*L) && !(Copied && skippedPart(*L, Loops)))
+      if (Loops.areCounted(*L) && !(Copied && Loops.counts(*L).Skipped))
         Ret = Ret + ofAssumed(*L, Loops);
     return Known[&F] = Ret;
   }
@@ -345,12 +328,12 @@ public:
       if (LI.getLoopFor(BB) == &L)
         for (const Instruction &I : *BB)
           Ret -= ofInstruction(I).Saved;
-    return std::lround(Ret);
+    return rounded(Ret);
   }
 
-  /// Returns what a call saves that is no call of a function with a body.
-  int64_t ofCallAlone(const CallBase &Call) {
-    return ofInstruction(Call).Saved;
+  /// Returns what a call saves on average.
+  int64_t savedBy(const CallBase &Call) {
+    return rounded(ofInstruction(Call).Saved);
   }
 
   /// Sums up one round, without inner loops whose rounds are counted.
@@ -362,16 +345,16 @@ public:
     return bounded(Ret);
   }
 
-  /// Returns what a round of a loop loses outside of inner loops, its calls
-  /// apart.
-  int64_t lostAround(const Loop &L, Rounds &Loops) {
+  /// Returns what a round of a loop loses on average outside of inner loops and
+  /// of Call, which may be null, and of what calls save.
+  int64_t lostAround(const Loop &L, const CallBase *Call, Rounds &Loops) {
     double Lost = COSY_LOSS_ROUND;
     for (const BasicBlock *BB : L.blocks())
       if (Loops.LI.getLoopFor(BB) == &L)
         for (const Instruction &I : *BB)
-          if (double Saved = ofInstruction(I).Saved; Saved < 0)
+          if (double Saved = ofInstruction(I).Saved; Saved < 0 && &I != Call)
             Lost -= Saved * Loops.often(*BB, &L);
-    return std::lround(Lost);
+    return rounded(Lost);
   }
 
 private:
@@ -381,11 +364,11 @@ private:
     int64_t Times = 1, Sure = 1;
     for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
          L = L->getParentLoop()) {
-      if (Loops.areCounted(*L) || (Loops.CountLosses && countsLosses(*L)))
+      if (Loops.areCounted(*L) || (Loops.CountLosses && Loops.countsLosses(*L)))
         return {};
       Times = std::min(Times * Loops.of(*L), MaxRounds);
       // Where calls are seldom, the rounds between them are many.
-      if (Loops.areKnown(*L) || mayCall(*L))
+      if (Loops.areKnown(*L) || Loops.mayMakeCall(*L))
         Sure = std::min(Sure * Loops.of(*L), MaxRounds);
     }
     double Runs = Loops.often(BB, Around);
@@ -550,31 +533,42 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
   Estimate E(In);
   Rounds Loops(const_cast<Function &>(Body));
   Gain Entry = E.ofEntry(Body, Loops), All;
-  SmallPtrSet<const Loop *, 8> Counted;
+  SmallSetVector<const Loop *, 4> Entered;
   bool AnySaves = false;
-  for (const BasicBlock *WayIn : WaysIn) {
+  for (BasicBlock *WayIn : WaysIn) {
     const Loop &L = *Loops.LI.getLoopFor(WayIn);
-    Counted.insert(&L);
+    Entered.insert(&L);
     Gain Round = E.ofRound(L, Loops);
-    Ret.Rounds.push_back(std::lround(Round.Saved));
-    int64_t Skip = 0;
-    if (!isAtCall(WayIn, L))
-      Skip = std::lround(E.ofSkip(*skippedPart(L, Loops), L, Loops).Saved);
-    Ret.Skips.push_back(std::min<int64_t>(Skip, 0));
+    Ret.Rounds.push_back(rounded(Round.Saved));
+    bool AtCall = isAtCall(WayIn, L);
+    const auto &Skipped = Loops.counts(L).Skipped;
+    Ret.Skips.push_back(
+        AtCall || !Skipped
+            ? 0
+            : std::min<int64_t>(rounded(E.ofSkip(*Skipped, L, Loops).Saved),
+                                0));
+    Ret.Around.push_back(
+        AtCall ? E.lostAround(L, Loops.firstCall(*WayIn), Loops) : 0);
     AnySaves |= Round.Saved > 0 || Round.Best > 0;
     All = All + Round * AssumedRounds;
   }
-  for (const Loop *L : Loops.LI.getLoopsInPreorder())
-    if (isAddedUp(*L, Loops))
-      All = All + E.ofAssumed(*L, Loops);
-    else if (!Counted.contains(L) && Loops.areCounted(*L))
-      Entry = Entry + E.ofAssumed(*L, Loops);
+  for (const Loop *L : Loops.LI.getLoopsInPreorder()) {
+    if (Entered.contains(L) || !Loops.areCounted(*L))
+      continue;
+    // Without a way in, its rounds count for the entry.
+    bool AddsUp =
+        Loops.counts(*L).AddsUp &&
+        any_of(Entered, [&](const Loop *In) { return L->contains(In); });
+    (AddsUp ? All : Entry) = (AddsUp ? All : Entry) + E.ofAssumed(*L, Loops);
+    if (AddsUp)
+      Ret.Outer.push_back({L->getHeader(), E.lostAround(*L, nullptr, Loops)});
+  }
   // Nor does what an entry loses by guess outweigh the loops that call.
   double Least = -std::max(All.Saved, 0.0) / 2;
   if (AnySaves && Entry.Saved < Least)
     Entry.Saved = std::min(Entry.Saved + Entry.Guessed, Least);
   Ret.All = Entry + All;
-  Ret.Entry = std::lround(Entry.Saved) - COSY_COST_RUN;
+  Ret.Entry = rounded(Entry.Saved) - COSY_COST_RUN;
   // A path that is seldom taken is counted where it is: it may be taken often.
   Ret.Loses = !AnySaves && std::max(Entry.Saved, Entry.Best) <= COSY_COST_RUN;
   Ret.Share = shareOf(Ret.All);
@@ -588,7 +582,7 @@ static bool isInEachRound(const CallBase &Call, const Loop &L,
   if (!Latch || A.DT.dominates(BB, Latch))
     return true;
   return all_of(L.blocks(), [&](const BasicBlock *Other) {
-    return A.LI.getLoopFor(Other) != &L || !mayMakeCall(*Other) ||
+    return A.LI.getLoopFor(Other) != &L || !A.mayMakeCall(*Other) ||
            A.DT.dominates(BB, Other);
   });
 }
@@ -605,23 +599,25 @@ static bool isInEachCall(const CallBase &Call, const Function &F,
 /// Has what a composite saves for each unit be counted once its result says how
 /// many it found.  Returns what it is assumed to save for them.
 static int64_t countFound(CallBase &Call, SmallVectorImpl<SeldomCall> &Ret) {
-  const Wrapper *W = findWrapper(Call.getCalledFunction()->getName());
+  const Function *F = Call.getCalledFunction();
+  const Wrapper *W =
+      F && F->isDeclaration() ? findWrapper(F->getName()) : nullptr;
   CompositeUnit Unit = W ? unitOf(W->Number) : CompositeUnit();
   if (!Unit.IsFound || isa<InvokeInst>(Call))
     return 0;
   double Each = ofOneCall(Unit.Call).Saved;
   Ret.push_back({Call.getNextNode(), 0, nullptr, &Call,
-                 unsigned(std::lround(Each / Unit.Result))});
-  return std::lround(Each * AssumedFound);
+                 unsigned(rounded(Each / Unit.Result))});
+  return rounded(Each * AssumedFound);
 }
 
 SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
                                                  ArrayRef<BasicBlock *> WaysIn,
+                                                 const Recursion &In,
                                                  RegionCost &Cost) {
   SmallVector<SeldomCall, 4> Ret;
   Rounds A(Body);
-  Recursion None;
-  Estimate E(None);
+  Estimate E(In);
   Cost.SureEntry = Cost.Entry;
   Cost.SureRounds = Cost.Rounds;
   DenseMap<const Loop *, size_t> Ways;
@@ -635,18 +631,21 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
     bool AtCall = L && isAtCall(WaysIn[Way], *L);
     for (Instruction &I : BB) {
       auto *Call = dyn_cast<CallBase>(&I);
-      const Function *F = Call ? Call->getCalledFunction() : nullptr;
-      int64_t Saves = F && F->isDeclaration() ? E.ofCallAlone(*Call) : 0;
-      if (Saves <= 0)
+      if (!Call || A.Calls.in(I) != Makes::Always)
+        continue;
+      // This is where a round is counted.
+      bool CountsRound =
+          AtCall && &BB == WaysIn[Way] && Call == A.firstCall(BB);
+      int64_t Saves = E.savedBy(*Call);
+      if (Saves <= 0 && !CountsRound)
         continue;
       if (int64_t Assumed = countFound(*Call, Ret)) {
         Saves -= Assumed;
         if (!AtCall)
           (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
-              std::lround(Assumed * A.often(BB, L));
+              rounded(Assumed * A.often(BB, L));
       }
-      // This is where a round is counted.
-      if (AtCall && &BB == WaysIn[Way] && Call == firstCall(BB)) {
+      if (CountsRound) {
         Cost.SureRounds[Way] = Saves;
         continue;
       }
@@ -655,22 +654,21 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
         continue;
       if (!AtCall)
         (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
-            std::lround(Saves * A.often(BB, L));
+            rounded(Saves * A.often(BB, L));
       Ret.push_back({Call, Saves, nullptr, nullptr, 0});
     }
   }
   return Ret;
 }
 
-int64_t cosy::lossPerRound(const Loop &L, const LoopInfo &LI) {
+DenseMap<const Loop *, int64_t>
+cosy::lossesPerRound(ArrayRef<const Loop *> Loops, const LoopInfo &LI) {
   Recursion None;
-  return Estimate(None).lostIn(L, LI);
-}
-
-int64_t cosy::lossAroundCalls(Function &F, const BasicBlock &WayIn) {
-  Recursion None;
-  Rounds Loops(F);
-  return Estimate(None).lostAround(*Loops.LI.getLoopFor(&WayIn), Loops);
+  Estimate E(None);
+  DenseMap<const Loop *, int64_t> Ret;
+  for (const Loop *L : Loops)
+    Ret[L] = E.lostIn(*L, LI);
+  return Ret;
 }
 
 void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {

@@ -4,7 +4,7 @@
 // A region that is entered once and goes round for long would never get into
 // the kernel if the twin could go there only at the entry.  So a loop that
 // makes a call in every round, or at least in every round that does some work
-// (skippedPart in Skips.cpp), gets a function of its own: all of the region
+// (Skips.cpp), gets a function of its own: all of the region
 // from the loop's head on, compiled as one more compound.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
@@ -21,6 +21,7 @@
 // around it.
 //
 //===----------------------------------------------------------------------===//
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
@@ -252,7 +253,7 @@ SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
   SmallVector<BasicBlock *, 4> Heads;
   for (const Loop *L : Analyses.LI.getLoopsInPreorder())
     // In a loop without calls, counting would cost as much as the round.
-    if (skippedPart(*L, Analyses) && !L->getHeader()->isEHPad())
+    if (Analyses.counts(*L).Skipped && !L->getHeader()->isEHPad())
       Heads.push_back(L->getHeader());
   return Heads;
 }
@@ -266,9 +267,9 @@ countingPlaces(Function &F) {
   for (const Loop *L : Analyses.LI.getLoopsInPreorder())
     if (L->getHeader()->isEHPad())
       continue;
-    else if (skippedPart(*L, Analyses))
+    else if (Analyses.counts(*L).Skipped)
       Ret.push_back({L->getHeader(), nullptr});
-    else if (CallBase *Call = countingCall(*L, Analyses))
+    else if (CallBase *Call = Analyses.counts(*L).Call)
       Ret.push_back({nullptr, Call});
   return Ret;
 }
@@ -306,18 +307,37 @@ static bool hasLoops(Function &F, unsigned Depth = 0) {
   });
 }
 
+/// True if LLVM expects most calls of a function to make a system call.  A
+/// `getc` of the program's own makes one when its buffer is empty.
+static bool mostlyMakesCall(Function &F) {
+  LoopAnalyses A(F);
+  return any_of(F, [&](BasicBlock &BB) {
+    return A.makesCall(BB) && A.frequency(BB) >= 0.6 * A.frequency(F.front());
+  });
+}
+
 void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
                        FunctionAnalysisManager &FAM) {
   Function &Body = *R.Body;
+  SystemCalls Calls;
+  DenseMap<const Function *, bool> Known;
+  // Tells of functions whose loops or calls count where they are.
+  auto CountsInPlace = [&](const CallBase &Call, Function &F) {
+    auto [It, New] = Known.insert({&F, false});
+    if (New)
+      It->second = hasLoops(F) ||
+                   (Calls.in(Call) == Makes::Sometimes && mostlyMakesCall(F));
+    return It->second;
+  };
   for (bool Changed = true; Changed;) {
     Changed = false;
     for (Instruction &I : instructions(Body)) {
       auto *Call = dyn_cast<CallBase>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       // A function that holds a region counts for that one.
-      if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
-          !hasLoops(*Callee) || recurses(*Callee) ||
-          !isInlineViable(*Callee).isSuccess() ||
+      if (!Callee || Callee->isDeclaration() || Callee == &Body ||
+          is_contained(Hosts, Callee) || !CountsInPlace(*Call, *Callee) ||
+          recurses(*Callee) || !isInlineViable(*Callee).isSuccess() ||
           !haveSameTarget(Body, *Callee) ||
           !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
           Body.getInstructionCount() + Callee->getInstructionCount() >
@@ -380,20 +400,25 @@ Function *cosy::cloneTwin(Function &F, ValueToValueMapTy &Map) {
   return Twin;
 }
 
-void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
-  R.Twin = cloneTwin(*R.Body, Map);
-  for (SeldomCall &S : R.Seldom) {
+void cosy::mapSeldom(MutableArrayRef<SeldomCall> Calls,
+                     ValueToValueMapTy &Map) {
+  for (SeldomCall &S : Calls) {
     S.Call = cast<Instruction>(Map[S.Call]);
     if (S.Result)
       S.Result = Map[S.Result];
   }
 }
 
+void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
+  R.Twin = cloneTwin(*R.Body, Map);
+  mapSeldom(R.Seldom, Map);
+}
+
 Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   LoopAnalyses Analyses(Twin);
   const LoopInfo &LI = Analyses.LI;
   const Loop *L = LI.getLoopFor(Head);
-  auto Skipped = skippedPart(*L, Analyses);
+  const auto &Skipped = Analyses.counts(*L).Skipped;
   if (!Skipped || Skipped->empty())
     return nullptr;
   Type *Bool = Type::getInt1Ty(Twin.getContext());
@@ -402,7 +427,7 @@ Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   Updater.Initialize(Bool, "cosy.made");
   Updater.AddAvailableValue(Head, No);
   for (BasicBlock *BB : L->blocks())
-    if (LI.getLoopFor(BB) == L && makesCall(*BB))
+    if (LI.getLoopFor(BB) == L && Analyses.makesCall(*BB))
       Updater.AddAvailableValue(BB, ConstantInt::getTrue(Bool));
   SmallVector<BasicBlock *, 4> Preds(predecessors(Head));
   PHINode *Made =
@@ -418,72 +443,23 @@ static bool isHead(Function &F, const BasicBlock *BB) {
   return LoopInfo(DT).isLoopHeader(BB);
 }
 
-/// Makes a local of the twin that adds up what the rounds of a loop would lose,
-/// and has its exits count that.
-static AllocaInst *addUpRounds(Extracted &R, const Loop &L) {
-  IRBuilder<> B(&R.Twin->front(), R.Twin->front().begin());
-  AllocaInst *Lost = B.CreateAlloca(B.getInt64Ty(), nullptr, "cosy.lost");
-  for (BasicBlock *Pred : predecessors(L.getHeader()))
-    if (!L.contains(Pred)) {
-      B.SetInsertPoint(Pred->getTerminator());
-      B.CreateStore(B.getInt64(0), Lost);
-    }
-  int64_t Loss = lossAroundCalls(*R.Twin, *L.getHeader());
-  B.SetInsertPoint(L.getHeader(), L.getHeader()->getFirstInsertionPt());
-  B.CreateStore(
-      B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Lost), B.getInt64(Loss)), Lost);
-  SmallVector<BasicBlock *, 4> Exits;
-  if (L.hasDedicatedExits())
-    L.getUniqueExitBlocks(Exits);
-  for (BasicBlock *Exit : Exits)
-    if (!Exit->isEHPad())
-      R.Seldom.push_back({&*Exit->getFirstInsertionPt(), 0, Lost, nullptr, 0});
-  return Lost;
-}
-
-/// Does so for a loop with a way in at a call.  Its other calls in R.Seldom
-/// count what was lost before them.
-static AllocaInst *keepLost(Extracted &R, BasicBlock *WayIn) {
-  DominatorTree DT(*R.Twin);
-  LoopInfo LI(DT);
-  const Loop &L = *LI.getLoopFor(WayIn);
-  size_t Calls = R.Seldom.size();
-  AllocaInst *Lost = addUpRounds(R, L);
-  for (SeldomCall &S : MutableArrayRef(R.Seldom).take_front(Calls))
-    if (!S.Lost && LI.getLoopFor(S.Call->getParent()) == &L)
-      S.Lost = Lost;
-  return Lost;
-}
-
-/// Does so for loops whose calls are in inner ones, which count at their entry.
-static void addUpOuterLoops(Extracted &R) {
-  LoopAnalyses A(*R.Twin);
-  SmallVector<const Loop *, 4> Work;
-  for (const Loop *L : A.LI.getLoopsInPreorder())
-    if (isAddedUp(*L, A))
-      Work.push_back(L);
-  for (const Loop *L : Work) {
-    AllocaInst *Lost = addUpRounds(R, *L);
-    for (const Loop *Inner : *L)
-      if (BasicBlock *Before = Inner->getLoopPreheader())
-        R.Seldom.push_back({Before->getTerminator(), 0, Lost, nullptr, 0});
-  }
-}
-
 std::vector<Extracted> cosy::enterLoops(Extracted &R,
-                                        ArrayRef<BasicBlock *> Heads) {
+                                        ArrayRef<BasicBlock *> Heads,
+                                        const RegionCost &Cost) {
   std::vector<Extracted> Ret;
   if (Heads.empty())
     return Ret;
   ValueToValueMapTy Map;
   cloneRegionTwin(R, Map);
-  addUpOuterLoops(R);
+  PendingLosses Pending(R, Map);
+  for (auto [Head, Loss] : Cost.Outer)
+    Pending.keepAtInnerLoops(*Head, Loss);
   auto Outer = std::make_shared<Extracted>(R);
   LLVMContext &Ctx = R.Body->getContext();
   SmallVector<MovedLocal, 4> Locals = movedLocals(R);
   NumHeads += Heads.size();
   NumMoved += Locals.size();
-  for (BasicBlock *Head : Heads) {
+  for (auto [Head, Around] : zip(Heads, Cost.Around)) {
     LoopEntry Loop(*R.Body, Head, R.NumInputs);
     Extracted E;
     E.Host = R.Twin;
@@ -496,11 +472,12 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
 
     // head: phis; br (to be decided by emitHostCode) leave, round
     auto *TwinHead = cast<BasicBlock>(Map[Head]);
+    BasicBlock::iterator First = TwinHead->getFirstNonPHIIt();
     if (isHead(*R.Twin, TwinHead))
       E.Made = keepMade(*R.Twin, TwinHead);
     else
-      E.Lost = keepLost(R, TwinHead);
-    E.Round = SplitBlock(TwinHead, TwinHead->getFirstNonPHIIt());
+      E.Lost = Pending.keepAtCalls(*Head, Around);
+    E.Round = SplitBlock(TwinHead, First);
     BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", R.Twin, E.Round);
     TwinHead->getTerminator()->eraseFromParent();
     BranchInst::Create(Leave, E.Round, PoisonValue::get(Type::getInt1Ty(Ctx)),

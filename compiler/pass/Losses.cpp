@@ -21,6 +21,7 @@
 // that: Cost.cpp estimates how often it goes round.
 //
 //===----------------------------------------------------------------------===//
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "Samples.h"
 #include "llvm/ADT/Statistic.h"
@@ -70,33 +71,20 @@ void cosy::simplifyLoops(Function &F) {
                  /*PreserveLCSSA=*/false);
 }
 
-static bool isWithoutCalls(const Loop &L) {
-  return none_of(L.blocks(),
-                 [](const BasicBlock *BB) { return mayMakeCall(*BB); });
-}
-
 static bool hasPadExit(const Loop &L) {
   SmallVector<BasicBlock *, 4> Exits;
   L.getExitBlocks(Exits);
   return any_of(Exits, [](const BasicBlock *BB) { return BB->isEHPad(); });
 }
 
-bool cosy::countsLosses(const Loop &L) {
+bool cosy::canCountLosses(const Loop &L, LoopAnalyses &A) {
   const Loop *Parent = L.getParentLoop();
-  if (!isWithoutCalls(L) || (Parent && isWithoutCalls(*Parent)) ||
-      !L.getLoopPreheader() || !L.hasDedicatedExits())
-    return false;
-  return !hasPadExit(L);
+  return !A.mayMakeCall(L) && (!Parent || A.mayMakeCall(*Parent)) &&
+         L.getLoopPreheader() && L.hasDedicatedExits() && !hasPadExit(L);
 }
 
 namespace {
-/// A loop of those that are added up.
-struct Counted {
-  const Loop *L;
-  int64_t Loss; ///< Of a round; 0: it takes words.
-};
-
-/// What a loop that countsLosses would lose, added up on the ways out of it.
+/// What a loop and those in it would lose, added up on the ways out of it.
 class Sums {
   Type *I64;
   SSAUpdater Updater;
@@ -111,20 +99,21 @@ public:
     Updater.AddAvailableValue(L.getLoopPreheader(), ConstantInt::get(I64, 0));
   }
 
-  void addRounds(const Counted &C) {
-    if (!C.Loss) {
+  /// Loss: of a round of L; 0: it takes words.
+  void addRounds(const Loop &L, int64_t Loss) {
+    if (!Loss) {
       SmallVector<BasicBlock *, 4> Exits;
-      C.L->getUniqueExitBlocks(Exits);
+      L.getUniqueExitBlocks(Exits);
       for (BasicBlock *Exit : Exits)
         addOnce(*Exit);
       return;
     }
     // Count at the latch: at the head, a loop that is left there before its
     // first round would count one.
-    BasicBlock *Latch = C.L->getLoopLatch();
-    BasicBlock *BB = Latch ? Latch : C.L->getHeader();
+    BasicBlock *Latch = L.getLoopLatch();
+    BasicBlock *BB = Latch ? Latch : L.getHeader();
     IRBuilder<> B(BB, place(*BB));
-    add(B, B.getInt64(C.Loss));
+    add(B, B.getInt64(Loss));
   }
 
   void connect() {
@@ -174,18 +163,17 @@ void cosy::countLosses(
   SampledLoops Sampled = sampleLoops(Twin, Counts);
   LoopAnalyses A(Twin);
   // Look at all loops before the first exit changes.
-  SmallVector<std::pair<const Loop *, SmallVector<Counted, 4>>, 4> Work;
-  for (const Loop *L : A.LI.getLoopsInPreorder()) {
-    if (!countsLosses(*L) || Sampled.Plain.contains(L->getHeader()))
-      continue;
-    Work.push_back({L, {}});
-    for (const Loop *Each : L->getLoopsInPreorder())
-      Work.back().second.push_back({Each, lossPerRound(*Each, A.LI)});
-  }
-  for (auto &[L, Loops] : Work) {
+  SmallVector<const Loop *, 4> Outermost, All;
+  for (const Loop *L : A.LI.getLoopsInPreorder())
+    if (A.countsLosses(*L) && !Sampled.Plain.contains(L->getHeader())) {
+      Outermost.push_back(L);
+      append_range(All, L->getLoopsInPreorder());
+    }
+  DenseMap<const Loop *, int64_t> Lost = lossesPerRound(All, A.LI);
+  for (const Loop *L : Outermost) {
     Sums S(*L);
-    for (const Counted &C : Loops)
-      S.addRounds(C);
+    for (const Loop *Each : L->getLoopsInPreorder())
+      S.addRounds(*Each, Lost[Each]);
     S.connect();
     SmallVector<BasicBlock *, 4> Exits;
     L->getUniqueExitBlocks(Exits);

@@ -130,10 +130,10 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   auto Ways = waysIn(R);
   Recursion In = findRecursion(R, Hosts);
   estimateGain(*R.Body, Ways, In, Entry.Cost);
-  R.Seldom = findSeldomCalls(*R.Body, Ways, Entry.Cost);
+  R.Seldom = findSeldomCalls(*R.Body, Ways, In, Entry.Cost);
   Entry.Saves = Entry.Cost.SureEntry;
   Entry.BeginsAgain = R.BeginsAgain;
-  std::vector<Extracted> Loops = enterLoops(R, Ways);
+  std::vector<Extracted> Loops = enterLoops(R, Ways, Entry.Cost);
   for (size_t I = 0; I < Loops.size(); ++I) {
     auto C = std::make_unique<Compound>();
     Reasons Why;

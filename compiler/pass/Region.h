@@ -36,7 +36,8 @@
 //     Validate.cpp     would the kernel take them?          (validateCode)
 //   Loops.cpp      the region from a loop on -> one more    (enterLoops)
 //   Recursion.cpp  a function that recurses -> one more     (enterRecursion)
-//   Skips.cpp      rounds of loops that make no call        (skippedPart)
+//   LoopAnalyses.cpp  which code makes system calls       (LoopAnalyses)
+//   Skips.cpp      rounds of loops that make no call        (countLoop)
 //   Cost.cpp       what it would save                       (estimateGain)
 //   Losses.cpp     what loops without calls would lose      (countLosses)
 //   Samples.cpp    copies of these that count               (sampleLoops)
@@ -52,14 +53,11 @@
 #ifndef COSY_PASS_REGION_H
 #define COSY_PASS_REGION_H
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugLoc.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
@@ -79,6 +77,9 @@ class TargetMachine;
 } // namespace llvm
 
 namespace cosy {
+
+struct LoopAnalyses;
+struct LoopCounts;
 
 /// Why a region stays native, and the position that is to blame.
 struct Reason {
@@ -188,6 +189,12 @@ struct RegionCost {
   Gain All; ///< Of an entry, with as many rounds as are assumed.
   /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;
+  /// Lost by a round of each counted loop with a way in at a call, outside of
+  /// inner loops and that call; 0 for one with a way in at the head.
+  llvm::SmallVector<int64_t, 4> Around;
+  /// The heads of loops that LoopCounts::AddsUp with ways in inside, and what a
+  /// round of each loses outside of inner loops.
+  llvm::SmallVector<std::pair<llvm::BasicBlock *, int64_t>, 2> Outer;
   unsigned Share = 1; ///< See struct cosy_region.
   unsigned Lost = 0;  ///< Per system call, by the code around the calls.
   bool Loses = false; ///< No entry, round or call is expected to save.
@@ -304,6 +311,9 @@ bool hasMarkers(const llvm::Function &F);
 /// Pairs the markers of a function and strips their tokens; reports markers
 /// that the macros did not make.
 void pairMarkers(llvm::Function &F);
+/// Has branches carry what __builtin_expect and the like expect of them, so
+/// that the estimate knows it; clang's own pipeline does it next.
+void lowerExpectations(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
 /// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Puts the sizes of objects that _FORTIFY_SOURCE asks for in place, where they
@@ -311,9 +321,6 @@ void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 void resolveObjectSizes(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Does it to the functions that F gives addresses to, and to those that these
 /// do, so that pointersInto can follow them.
-/// Has branches carry what __builtin_expect and the like expect of them, so
-/// that the estimate knows it; clang's own pipeline does it next.
-void lowerExpectations(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
 void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
@@ -405,19 +412,21 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
                                          llvm::FunctionType *Type);
 
 // Loops.cpp
-/// Inlines the functions with loops that a compiled region calls, so that
-/// loopHeads and countLosses find these; but none of Hosts, which hold regions
-/// of their own.
+/// Inlines the functions that a compiled region calls and that have loops, so
+/// that loopHeads and countLosses find these, or that make system calls on some
+/// paths only, so that these count where they are made; but none of Hosts,
+/// which hold regions of their own.
 void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts,
                  llvm::FunctionAnalysisManager &FAM);
 /// Finds the ways in at a few loops of a region's body whose rounds can be
-/// counted.  Each is the loop's head (skippedPart), or else a block that begins
-/// with a call of the loop (countingCall), where it splits one.
+/// counted.  Each is the loop's head (LoopCounts::Skipped), or else a block
+/// that begins with a call of the loop (LoopCounts::Call), where it splits one.
 llvm::SmallVector<llvm::BasicBlock *, 4> waysIn(Extracted &R);
 /// Makes, for each way in, a function that goes on from there to the region's
-/// end, and a native twin that calls it there.
+/// end, and a native twin that calls it there.  Cost is estimateGain's.
 std::vector<Extracted> enterLoops(Extracted &R,
-                                  llvm::ArrayRef<llvm::BasicBlock *> WaysIn);
+                                  llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
+                                  const RegionCost &Cost);
 /// Returns the heads of those loops of a function whose rounds can be counted.
 llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
 /// Makes a value of a loop of the twin: whether its previous round made a call;
@@ -445,42 +454,17 @@ std::vector<Extracted> enterRecursion(Extracted &R, const Recursion &In,
                                       RegionCost &Whole,
                                       llvm::FunctionAnalysisManager &FAM);
 
-// Skips.cpp
+// LoopAnalyses.cpp
 /// True for a function of libc's that only computes, in a compound.
 bool isComputed(llvm::StringRef Name);
-/// The analyses of a function and its loops as they are now; stages between
-/// which it changes make their own.
-struct LoopAnalyses {
-  llvm::TargetLibraryInfoImpl Libc;
-  llvm::TargetLibraryInfo TLI;
-  llvm::AssumptionCache AC;
-  llvm::DominatorTree DT;
-  llvm::LoopInfo LI;
-  llvm::ScalarEvolution SE;
 
-  explicit LoopAnalyses(llvm::Function &F);
-};
-/// True if a block makes a system call each time it runs.
-bool makesCall(const llvm::BasicBlock &BB);
-/// True if a block, or a function that it calls, may make a system call.
-bool mayMakeCall(const llvm::BasicBlock &BB);
-/// Returns the blocks that a round without a call may go through, or none where
-/// every round makes a call.  Returns nullopt where the rounds cannot be
-/// counted: those without a call do more than see that none is needed, and
-/// counting would slow them down too much.
-std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
-skippedPart(const llvm::Loop &L, LoopAnalyses &A);
-/// Returns the call at which the rounds of a loop are to be counted that
-/// skippedPart cannot count at the head: the most frequent one that is in no
-/// inner loop.  Null: there is none, or to add up what the other rounds lose
-/// would slow them down too much.
-llvm::CallBase *countingCall(const llvm::Loop &L, LoopAnalyses &A);
-/// True if all calls of a loop are in inner loops, and it is worth adding up
-/// what its own code loses.
-bool isAddedUp(const llvm::Loop &L, LoopAnalyses &A);
-/// Returns the first instruction of a block that always makes a system call, or
-/// null.
-llvm::CallBase *firstCall(llvm::BasicBlock &BB);
+// Skips.cpp
+/// Finds out how the iterations of a loop are to be counted.  Skipped is set
+/// where those without a call, if any, only see that none is needed.  Else Call
+/// is the most frequent call that is in no inner loop, or AddsUp says that all
+/// calls are in inner loops.  Neither is set where it would slow the other
+/// iterations down too much to add up what they lose.
+LoopCounts countLoop(const llvm::Loop &L, LoopAnalyses &A);
 
 // Cost.cpp
 /// Marks the native loops that a compound takes eight bytes of at once.
@@ -495,12 +479,12 @@ void estimateGain(const llvm::Function &Body,
 /// savings.
 llvm::SmallVector<SeldomCall, 4>
 findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
-                RegionCost &Cost);
-/// Returns what a round of a loop without calls loses, inner loops apart.
-int64_t lossPerRound(const llvm::Loop &L, const llvm::LoopInfo &LI);
-/// Returns what a round of the loop around a way in at a call loses on average,
-/// inner loops and the calls themselves apart.
-int64_t lossAroundCalls(llvm::Function &F, const llvm::BasicBlock &WayIn);
+                const Recursion &In, RegionCost &Cost);
+/// Returns what a round of each of these loops without calls loses, inner loops
+/// apart.
+llvm::DenseMap<const llvm::Loop *, int64_t>
+lossesPerRound(llvm::ArrayRef<const llvm::Loop *> Loops,
+               const llvm::LoopInfo &LI);
 /// Adds what one of Recursion::Copied saves to the region's cost; IsEntered: it
 /// is one of Entered, whose calls are counted.
 void addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered);
@@ -511,9 +495,9 @@ uint64_t loadCost(size_t Instructions);
 /// Gives loops the form in which their losses can be counted, where that is
 /// possible.
 void simplifyLoops(llvm::Function &F);
-/// True if the losses of a loop are counted: it makes no call, no loop around
-/// it is like that, and it has the form that simplifyLoops gives.
-bool countsLosses(const llvm::Loop &L);
+/// Finds out whether the losses of a loop are counted: see
+/// LoopAnalyses::countsLosses.
+bool canCountLosses(const llvm::Loop &L, LoopAnalyses &A);
 /// Has a native twin add up what these loops would have lost in the kernel.
 /// Counts is asked for code, at a place before a loop, that tells whether
 /// anybody still counts.  AtExit is called for each block where a loop ends,

@@ -30,6 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Samples.h"
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
@@ -160,7 +161,7 @@ cosy::sampleLoops(Function &Twin,
   LoopAnalyses A(Twin);
   SmallVector<const Loop *, 4> Work;
   for (Loop *L : A.LI.getLoopsInPreorder())
-    if (countsLosses(*L) && canCopy(*L))
+    if (A.countsLosses(*L) && canCopy(*L))
       Work.push_back(L);
   for (const Loop *L : Work)
     formLCSSARecursively(*const_cast<Loop *>(L), A.DT, &A.LI, &A.SE);

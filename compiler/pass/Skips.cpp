@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
-//===- Skips.cpp - Iterations of a loop that make no call
-//------------------===//
+//===- Skips.cpp - Iterations of a loop that make no call -----------------===//
 //
-// Which code makes system calls, and which ways round a loop avoid them.  From
-// that follows how the loop's iterations are counted natively:
+// Which ways round a loop avoid its system calls.  From that follows how the
+// loop's iterations are counted natively (LoopCounts):
 //
-//   every iteration makes a call, or those    at the head (skippedPart)
+//   every iteration makes a call, or those    at the head (Skipped)
 //   without one are short
-//   other iterations without a call           at the calls (countingCall): a
-//                                             register adds up what they lose
-//   all calls are in inner loops              where these begin (isAddedUp), by
-//                                             such a register
+//   other iterations without a call           at the calls (Call): see
+//                                             PendingLosses.cpp
+//   all calls are in inner loops              where these begin (AddsUp), in
+//   the
+//                                             same way
 //   as above, but adding costs too much       not at all: Cost.cpp assumes a
 //                                             number
 //
 //===----------------------------------------------------------------------===//
-#include "BpfModule.h"
-#include "CallTable.h"
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -31,69 +28,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// True for a function of libc's that only computes, in a compound.
-bool cosy::isComputed(StringRef Name) {
-  if (const Wrapper *W = findWrapper(Name))
-    return !W->MakesCalls;
-  return Name == "__errno_location" || isLocator(Name) ||
-         (isInRuntime(Name) && !runtimeMakesCalls(Name));
-}
-
 namespace {
-/// How often code makes a system call when it runs.
-enum class Makes { Never, Sometimes, Always };
-
-/// Looks for system calls, also in the functions that are called.
-class SystemCalls {
-  /// Sometimes for a function that is being looked at, so that recursion ends.
-  DenseMap<const Function *, Makes> Known;
-
-public:
-  Makes in(const Instruction &I) {
-    const auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call || isa<IntrinsicInst>(I) || Call->isInlineAsm())
-      return Makes::Never;
-    const Function *F = Call->getCalledFunction();
-    if (!F)
-      return Makes::Always;
-    if (!F->isDeclaration())
-      return in(*F);
-    return isComputed(F->getName()) ? Makes::Never : Makes::Always;
-  }
-
-  Makes in(const BasicBlock &BB) {
-    Makes Ret = Makes::Never;
-    for (const Instruction &I : BB)
-      Ret = std::max(Ret, in(I));
-    return Ret;
-  }
-
-private:
-  Makes in(const Function &F) {
-    auto [It, New] = Known.insert({&F, Makes::Sometimes});
-    if (!New)
-      return It->second;
-    Makes Ret = Makes::Never;
-    if (any_of(F, [&](const BasicBlock &BB) { return in(BB) != Makes::Never; }))
-      Ret = returnsWithoutCall(F) ? Makes::Sometimes : Makes::Always;
-    return Known[&F] = Ret;
-  }
-
-  bool returnsWithoutCall(const Function &F) {
-    SmallPtrSet<const BasicBlock *, 16> Seen;
-    SmallVector<const BasicBlock *, 16> Work{&F.getEntryBlock()};
-    while (!Work.empty()) {
-      const BasicBlock *BB = Work.pop_back_val();
-      if (!Seen.insert(BB).second || in(*BB) == Makes::Always)
-        continue;
-      if (isa<ReturnInst>(BB->getTerminator()))
-        return true;
-      append_range(Work, successors(BB));
-    }
-    return false;
-  }
-};
-
 /// A block, and those of its phis that are constant on some way to it.
 struct Arrival {
   const BasicBlock *BB;
@@ -155,14 +90,6 @@ static bool isNeverTaken(const Arrival &At, const BasicBlock *Succ) {
     return false;
   const ConstantInt *Known = conditionAt(At, Branch->getCondition());
   return Known && Branch->getSuccessor(Known->isZero()) != Succ;
-}
-
-bool cosy::makesCall(const BasicBlock &BB) {
-  return SystemCalls().in(BB) == Makes::Always;
-}
-
-bool cosy::mayMakeCall(const BasicBlock &BB) {
-  return SystemCalls().in(BB) != Makes::Never;
 }
 
 namespace {
@@ -265,7 +192,7 @@ private:
   }
 
   bool isOwnCall(const BasicBlock &BB) const {
-    return A.LI.getLoopFor(&BB) == &L && makesCall(BB);
+    return A.LI.getLoopFor(&BB) == &L && A.makesCall(BB);
   }
 
   /// True if the next round takes a pointer from memory.
@@ -305,7 +232,7 @@ private:
   }
 
   /// True for a call of a function that may do more than look at a few values.
-  static bool isLongCall(const Instruction &I) {
+  bool isLongCall(const Instruction &I) const {
     const auto *Call = dyn_cast<CallBase>(&I);
     const Function *F = Call ? Call->getCalledFunction() : nullptr;
     if (!F || F->isDeclaration())
@@ -313,7 +240,7 @@ private:
     SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
     FindFunctionBackedges(*F, Back);
     return !Back.empty() || F->getInstructionCount() > MaxShort ||
-           SystemCalls().in(I) != Makes::Never;
+           A.Calls.in(I) != Makes::Never;
   }
 
   bool goesThroughArray(const Instruction &I) const {
@@ -326,50 +253,51 @@ private:
 };
 } // namespace
 
-CallBase *cosy::firstCall(BasicBlock &BB) {
-  SystemCalls Calls;
-  for (Instruction &I : BB)
-    if (Calls.in(I) == Makes::Always)
-      return cast<CallBase>(&I);
-  return nullptr;
+/// True if all calls of a loop are in inner loops.
+static bool onlyInnerLoopsCall(const Loop &L, LoopAnalyses &A) {
+  return none_of(L.blocks(), [&](const BasicBlock *BB) {
+    return A.LI.getLoopFor(BB) == &L && A.mayMakeCall(*BB);
+  });
 }
 
-std::optional<SmallVector<const BasicBlock *, 8>>
-cosy::skippedPart(const Loop &L, LoopAnalyses &A) {
-  // There is no way round at all in a loop that is always left.
-  if (none_of(L.blocks(), [](BasicBlock *BB) { return mayMakeCall(*BB); }))
-    return std::nullopt;
-  WaysWithoutCall Ways(L, A);
-  if (!Ways.exist())
-    return SmallVector<const BasicBlock *, 8>();
-  if (!Ways.areShort())
-    return std::nullopt;
-  return SmallVector<const BasicBlock *, 8>(Ways.blocks());
-}
-
-CallBase *cosy::countingCall(const Loop &L, LoopAnalyses &A) {
-  if (L.getHeader()->isEHPad() || !WaysWithoutCall(L, A).areWorthAdding())
-    return nullptr;
-  BranchProbabilityInfo BPI(*L.getHeader()->getParent(), A.LI, &A.TLI, &A.DT);
-  BlockFrequencyInfo BFI(*L.getHeader()->getParent(), BPI, A.LI);
+/// Returns the most frequent call of a loop that is in no inner loop, or null.
+static CallBase *mostFrequentCall(const Loop &L, LoopAnalyses &A) {
   CallBase *Ret = nullptr;
   for (BasicBlock *BB : L.blocks())
-    if (CallBase *Call = A.LI.getLoopFor(BB) == &L ? firstCall(*BB) : nullptr;
-        Call &&
-        (!Ret || BFI.getBlockFreq(BB) > BFI.getBlockFreq(Ret->getParent())))
+    if (CallBase *Call = A.LI.getLoopFor(BB) == &L ? A.firstCall(*BB) : nullptr;
+        Call && (!Ret || A.frequency(*BB) > A.frequency(*Ret->getParent())))
       Ret = Call;
   return Ret;
 }
 
-bool cosy::isAddedUp(const Loop &L, LoopAnalyses &A) {
-  auto Own = [&](const BasicBlock *BB) {
-    return A.LI.getLoopFor(BB) == &L && mayMakeCall(*BB);
-  };
-  return any_of(L,
-                [&](const Loop *Inner) {
-                  return any_of(Inner->blocks(), [](const BasicBlock *BB) {
-                    return mayMakeCall(*BB);
-                  });
-                }) &&
-         none_of(L.blocks(), Own) && WaysWithoutCall(L, A).areWorthAdding();
+/// True if what the other iterations of a loop lose can be counted at Call at
+/// next to no cost.  An inner loop costs some instructions each time that it
+/// ends, so it has to make the call in most iterations.
+static bool isCountedFree(const Loop &L, const CallBase &Call,
+                          LoopAnalyses &A) {
+  const BasicBlock *Latch = L.getLoopLatch();
+  return findCounter(L, A) &&
+         (L.isOutermost() ||
+          (Latch && A.frequency(*Call.getParent()) >= A.frequency(*Latch) / 2));
+}
+
+LoopCounts cosy::countLoop(const Loop &L, LoopAnalyses &A) {
+  LoopCounts Ret;
+  if (!A.mayMakeCall(L))
+    return Ret;
+  WaysWithoutCall Ways(L, A);
+  // There is no way round at all in a loop that is always left.
+  if (!Ways.exist() || Ways.areShort()) {
+    Ret.Skipped.emplace(Ways.blocks());
+    return Ret;
+  }
+  bool Worth = Ways.areWorthAdding();
+  if (onlyInnerLoopsCall(L, A)) {
+    Ret.AddsUp = Worth;
+    return Ret;
+  }
+  CallBase *Call = L.getHeader()->isEHPad() ? nullptr : mostFrequentCall(L, A);
+  if (Call && (Worth || isCountedFree(L, *Call, A)))
+    Ret.Call = Call;
+  return Ret;
 }

@@ -191,7 +191,10 @@ static void enterLoopsAlone(Extracted &R, ArrayRef<Function *> Hosts,
                             FunctionAnalysisManager &FAM) {
   inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
-  enterLoops(R, waysIn(R));
+  auto Ways = waysIn(R);
+  RegionCost Cost;
+  estimateGain(*R.Body, Ways, findRecursion(R, Hosts), Cost);
+  enterLoops(R, Ways, Cost);
   if (R.Twin)
     R.Call->setCalledFunction(R.Twin);
 }
