@@ -611,6 +611,17 @@ static int64_t countFound(CallBase &Call, SmallVectorImpl<SeldomCall> &Ret) {
   return rounded(Each * AssumedFound);
 }
 
+/// Returns in which part of the rounds of L a call is made, if each of these
+/// makes the same one.
+static double partWithCall(const Loop &L, Rounds &A) {
+  for (BasicBlock *BB : L.blocks())
+    if (A.LI.getLoopFor(BB) == &L)
+      if (CallBase *Call = A.firstCall(*BB);
+          Call && isInEachRound(*Call, L, A) && A.often(*BB, &L) > 0)
+        return A.often(*BB, &L);
+  return 1;
+}
+
 SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
                                                  ArrayRef<BasicBlock *> WaysIn,
                                                  const Recursion &In,
@@ -621,14 +632,23 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
   Cost.SureEntry = Cost.Entry;
   Cost.SureRounds = Cost.Rounds;
   DenseMap<const Loop *, size_t> Ways;
-  for (size_t I = 0; I < WaysIn.size(); ++I)
-    Ways[A.LI.getLoopFor(WaysIn[I])] = I;
+  // Rounds without a call are counted apart, so those with one count alone.
+  SmallVector<double, 4> Parts;
+  for (size_t I = 0; I < WaysIn.size(); ++I) {
+    const Loop &L = *A.LI.getLoopFor(WaysIn[I]);
+    Ways[&L] = I;
+    const auto &Skipped = A.counts(L).Skipped;
+    Parts.push_back(Skipped && !Skipped->empty() ? partWithCall(L, A) : 1);
+    Cost.SureRounds[I] =
+        rounded((Cost.Rounds[I] - (1 - Parts[I]) * Cost.Skips[I]) / Parts[I]);
+  }
   for (BasicBlock &BB : Body) {
     const Loop *L = A.LI.getLoopFor(&BB);
     if (L && !Ways.contains(L))
       continue;
     size_t Way = L ? Ways[L] : 0;
     bool AtCall = L && isAtCall(WaysIn[Way], *L);
+    double Often = A.often(BB, L) / (L ? Parts[Way] : 1);
     for (Instruction &I : BB) {
       auto *Call = dyn_cast<CallBase>(&I);
       if (!Call || A.Calls.in(I) != Makes::Always)
@@ -643,7 +663,7 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
         Saves -= Assumed;
         if (!AtCall)
           (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
-              rounded(Assumed * A.often(BB, L));
+              rounded(Assumed * Often);
       }
       if (CountsRound) {
         Cost.SureRounds[Way] = Saves;
@@ -653,8 +673,7 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
           (L ? isInEachRound(*Call, *L, A) : isInEachCall(*Call, Body, A)))
         continue;
       if (!AtCall)
-        (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
-            rounded(Saves * A.often(BB, L));
+        (L ? Cost.SureRounds[Way] : Cost.SureEntry) -= rounded(Saves * Often);
       Ret.push_back({Call, Saves, nullptr, nullptr, 0});
     }
   }

@@ -20,6 +20,7 @@
 //                                      %n = call i64 @below.twin(i32 %d)
 //
 //===----------------------------------------------------------------------===//
+#include "LoopAnalyses.h"
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -163,7 +164,7 @@ static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
   E.Line = R.Line;
   E.Where = R.Where;
   // Below the first of these calls the kernel is not entered again.
-  E.Arrival = Cost.Entry + COSY_COST_RUN;
+  E.Arrival = Cost.SureEntry + COSY_COST_RUN;
   ++NumRecursions;
   return E;
 }
@@ -203,8 +204,7 @@ static void splitEntry(Extracted &E) {
     B.CreateRetVoid();
 }
 
-static Function *copyFunction(Function &F) {
-  ValueToValueMapTy Map;
+static Function *copyFunction(Function &F, ValueToValueMapTy &Map) {
   Function *Copy = cloneTwin(F, Map);
   Copy->setVisibility(GlobalValue::DefaultVisibility);
   Copy->setComdat(nullptr);
@@ -215,8 +215,25 @@ static Function *copyFunction(Function &F) {
 static void countLoops(Extracted &E, Function &Copy, const RegionCost &Cost) {
   SmallVector<BasicBlock *, 4> Heads = countedHeads(Copy);
   for (size_t I = 0; I < Heads.size(); ++I)
-    E.Counted.push_back(
-        {Heads[I], keepMade(Copy, Heads[I]), Cost.Rounds[I], Cost.Skips[I]});
+    E.Counted.push_back({Heads[I], keepMade(Copy, Heads[I]), Cost.SureRounds[I],
+                         Cost.Skips[I]});
+}
+
+/// Takes the calls of F that count where they are made out of its cost.  The
+/// code of a function that is not entered itself counts where it is called,
+/// loops apart.
+static SmallVector<SeldomCall, 4> seldomCalls(Function &F, const Recursion &In,
+                                              RegionCost &Cost) {
+  SmallVector<SeldomCall, 4> Ret =
+      findSeldomCalls(F, countedHeads(F), In, Cost);
+  if (is_contained(In.Entered, &F))
+    return Ret;
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  erase_if(Ret, [&](const SeldomCall &S) {
+    return !LI.getLoopFor(S.Call->getParent());
+  });
+  return Ret;
 }
 
 std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
@@ -225,6 +242,7 @@ std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
   std::vector<Extracted> Ret;
   DenseMap<Function *, Function *> Copies;
   SmallVector<RegionCost, 8> Costs(In.Copied.size());
+  SmallVector<SmallVector<SeldomCall, 4>, 8> Seldom(In.Copied.size());
   for (size_t I = 0; I < In.Copied.size(); ++I) {
     Function &F = *In.Copied[I];
     if (!F.hasOptNone())
@@ -232,7 +250,10 @@ std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
     simplifyLoops(F);
     estimateGain(F, countedHeads(F), In, Costs[I]);
     addCost(Whole, Costs[I], is_contained(In.Entered, &F));
-    Copies[&F] = copyFunction(F);
+    Seldom[I] = seldomCalls(F, In, Costs[I]);
+    ValueToValueMapTy Map;
+    Copies[&F] = copyFunction(F, Map);
+    mapSeldom(Seldom[I], Map);
   }
   for (auto [F, Copy] : Copies)
     redirectCalls(*Copy, Copies);
@@ -248,6 +269,7 @@ std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
       Ret.push_back(wayIn(R, F, Copy, Costs[I]));
     // The first of them is one that is entered.
     countLoops(Ret.back(), Copy, Costs[I]);
+    append_range(Ret.back().Seldom, Seldom[I]);
     Ret.back().Copies.push_back(&Copy);
   }
   for (Extracted &E : Ret)
