@@ -29,10 +29,9 @@ const char *entry_text(PyObject *self)
 	return ((struct entry *)self)->text;
 }
 
-PyObject *entry_new(struct folder *folder, const char *name, ino_t ino, unsigned char type,
-		    const struct stat *st)
+PyObject *entry_new(struct folder *folder, const char *name, size_t len, ino_t ino,
+		    unsigned char type, const struct stat *st)
 {
-	size_t len = strlen(name);
 	struct entry *entry;
 	PyObject *attributes = NULL;
 
@@ -224,10 +223,11 @@ bool entry_is_folder(PyObject *self)
 }
 
 /* Parses the one keyword of is_dir, is_file and stat.  -1 with an exception. */
-static int follow_argument(const char *method, Py_ssize_t count, PyObject *const *args,
-			   PyObject *names)
+static int follow_argument(const struct entry *entry, const char *method, Py_ssize_t count,
+			   PyObject *const *args, PyObject *names)
 {
 	Py_ssize_t given = names ? PyTuple_Size(names) : 0;
+	PyObject *name;
 
 	if (count) {
 		PyErr_Format(PyExc_TypeError, "%s() takes no positional arguments", method);
@@ -235,16 +235,19 @@ static int follow_argument(const char *method, Py_ssize_t count, PyObject *const
 	}
 	if (!given)
 		return true;
-	for (Py_ssize_t i = 0; i < given; i++) {
-		PyObject *name = PyTuple_GetItem(names, i);
-
-		if (PyUnicode_CompareWithASCIIString(name, "follow_symlinks")) {
-			PyErr_Format(PyExc_TypeError,
-				     "%s() got an unexpected keyword argument '%U'", method, name);
-			return -1;
-		}
+	name = PyTuple_GetItem(names, given - 1);
+	/* A call in a program has the interned name. */
+	if (name != entry->folder->module->follow_symlinks &&
+	    PyUnicode_CompareWithASCIIString(name, "follow_symlinks")) {
+		PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+			     method, name);
+		return -1;
 	}
-	return PyObject_IsTrue(args[0]);
+	if (given > 1) {
+		PyErr_Format(PyExc_TypeError, "%s() takes at most 1 keyword argument", method);
+		return -1;
+	}
+	return args[0] == Py_False ? false : PyObject_IsTrue(args[0]);
 }
 
 static PyObject *truth(int value)
@@ -255,7 +258,7 @@ static PyObject *truth(int value)
 static PyObject *entry_call_stat(struct entry *entry, PyObject *const *args, Py_ssize_t count,
 				 PyObject *names)
 {
-	int follow = follow_argument("stat", count, args, names);
+	int follow = follow_argument(entry, "stat", count, args, names);
 
 	return follow < 0 ? NULL : Py_XNewRef(entry_stat(entry, follow));
 }
@@ -263,7 +266,7 @@ static PyObject *entry_call_stat(struct entry *entry, PyObject *const *args, Py_
 static PyObject *entry_call_is_dir(struct entry *entry, PyObject *const *args, Py_ssize_t count,
 				   PyObject *names)
 {
-	int follow = follow_argument("is_dir", count, args, names);
+	int follow = follow_argument(entry, "is_dir", count, args, names);
 
 	return follow < 0 ? NULL : truth(entry_test(entry, follow, S_IFDIR));
 }
@@ -271,7 +274,7 @@ static PyObject *entry_call_is_dir(struct entry *entry, PyObject *const *args, P
 static PyObject *entry_call_is_file(struct entry *entry, PyObject *const *args, Py_ssize_t count,
 				    PyObject *names)
 {
-	int follow = follow_argument("is_file", count, args, names);
+	int follow = follow_argument(entry, "is_file", count, args, names);
 
 	return follow < 0 ? NULL : truth(entry_test(entry, follow, S_IFREG));
 }

@@ -82,6 +82,9 @@ static int module_exec(PyObject *self)
 		PyErr_SetString(PyExc_RuntimeError, "sys.audit is missing");
 		return -1;
 	}
+	module->follow_symlinks = PyUnicode_InternFromString("follow_symlinks");
+	if (!module->follow_symlinks)
+		return -1;
 	module->stat_type = type_add(self, &stat_spec, "StatResult");
 	module->folder_type = type_add(self, &folder_spec, NULL);
 	module->entry_type = type_add(self, &entry_spec, "DirEntry");
@@ -105,7 +108,11 @@ static int module_traverse(PyObject *self, visitproc visit, void *arg)
 	Py_VISIT(module->scan_type);
 	Py_VISIT(module->tree_type);
 	Py_VISIT(module->os_stat_type);
+	Py_VISIT(module->mode.object);
+	Py_VISIT(module->dev.object);
+	Py_VISIT(module->blksize.object);
 	Py_VISIT(module->audit);
+	Py_VISIT(module->follow_symlinks);
 	return 0;
 }
 
@@ -121,7 +128,11 @@ static int module_clear(PyObject *self)
 	Py_CLEAR(module->scan_type);
 	Py_CLEAR(module->tree_type);
 	Py_CLEAR(module->os_stat_type);
+	Py_CLEAR(module->mode.object);
+	Py_CLEAR(module->dev.object);
+	Py_CLEAR(module->blksize.object);
 	Py_CLEAR(module->audit);
+	Py_CLEAR(module->follow_symlinks);
 	return 0;
 }
 

@@ -43,6 +43,12 @@ enum stat_field {
 	STAT_FIELDS,
 };
 
+/* The last object that was made of a number; NULL: none. */
+struct shared {
+	uint64_t value;
+	PyObject *object;
+};
+
 struct module {
 	PyTypeObject *stat_type;
 	PyTypeObject *folder_type;
@@ -53,6 +59,8 @@ struct module {
 	Py_ssize_t os_place[STAT_FIELDS]; /* ... and where it has each member */
 	Py_ssize_t os_fields;		  /* how many it has */
 	PyObject *audit;		  /* sys.audit */
+	PyObject *follow_symlinks;	  /* the name, as the compiler of a call has it */
+	struct shared mode, dev, blksize; /* of os.stat_results */
 };
 
 /* Returns the module's state, given an instance of one of its types. */
@@ -102,8 +110,8 @@ PyObject *folder_name(const struct folder *folder, const char *name, Py_ssize_t 
 /* --- entry.c: cosy.DirEntry ----------------------------------------------------------------- */
 
 /* `st` may be NULL: the entry is examined when it is asked for. */
-PyObject *entry_new(struct folder *folder, const char *name, ino_t ino, unsigned char type,
-		    const struct stat *st);
+PyObject *entry_new(struct folder *folder, const char *name, size_t len, ino_t ino,
+		    unsigned char type, const struct stat *st);
 /* Is it a directory, or a link to one?  An entry that cannot be examined is none.  Never fails. */
 bool entry_is_folder(PyObject *self);
 /* Returns its name as the kernel has it. */
@@ -139,9 +147,10 @@ struct record {
 	uint32_t size;
 	uint32_t depth;
 	int error;
-	uint8_t type;  /* DT_* */
-	uint8_t event; /* enum cosy_walk_event */
-	bool examined; /* begins with a struct stat */
+	uint8_t type;	/* DT_* */
+	uint8_t event;	/* enum cosy_walk_event */
+	bool examined;	/* begins with a struct stat */
+	uint8_t length; /* of the name */
 	uint64_t ino;
 	char rest[]; /* struct stat if examined, and the name */
 };
@@ -161,10 +170,34 @@ typedef int portion_source(void *handle, const struct cosy_dir_entry **entry);
  */
 void portion_fill(struct portion *portion, portion_source *source, void *handle);
 /* Returns the first record that is left, or NULL. */
-const struct record *portion_first(const struct portion *portion);
-void portion_pop(struct portion *portion);
-const struct stat *record_stat(const struct record *record);
-const char *record_name(const struct record *record);
+static inline const struct record *portion_first(const struct portion *portion)
+{
+	if (portion->at >= portion->end)
+		return NULL;
+	return (const struct record *)(portion->bytes + portion->at);
+}
+
+static inline void portion_pop(struct portion *portion)
+{
+	portion->at += portion_first(portion)->size;
+}
+
+static inline const struct stat *record_stat(const struct record *record)
+{
+	return record->examined ? (const struct stat *)record->rest : NULL;
+}
+
+static inline const char *record_name(const struct record *record)
+{
+	return record->rest + (record->examined ? sizeof(struct stat) : 0);
+}
+
+/* Returns a new entry. */
+static inline PyObject *record_entry(const struct record *record, struct folder *folder)
+{
+	return entry_new(folder, record_name(record), record->length, record->ino, record->type,
+			 record_stat(record));
+}
 
 /* --- scan.c, tree.c, many.c, copy.c: functions of the module -------------------------------- */
 

@@ -23,6 +23,7 @@ static void portion_add(struct portion *portion, const struct cosy_dir_entry *en
 	record->type = entry->type;
 	record->event = entry->event;
 	record->ino = entry->inode;
+	record->length = (uint8_t)length;
 	record->examined = entry->stat;
 	if (entry->stat) {
 		memcpy(to, entry->stat, sizeof(*entry->stat));
@@ -53,26 +54,4 @@ void portion_fill(struct portion *portion, portion_source *source, void *handle)
 			return;
 		portion_add(portion, entry);
 	} while (entry->event == COSY_WALK_ENTRY && portion->end <= PORTION - MAX_RECORD);
-}
-
-const struct record *portion_first(const struct portion *portion)
-{
-	if (portion->at >= portion->end)
-		return NULL;
-	return (const struct record *)(portion->bytes + portion->at);
-}
-
-void portion_pop(struct portion *portion)
-{
-	portion->at += portion_first(portion)->size;
-}
-
-const struct stat *record_stat(const struct record *record)
-{
-	return record->examined ? (const struct stat *)record->rest : NULL;
-}
-
-const char *record_name(const struct record *record)
-{
-	return record->rest + (record->examined ? sizeof(struct stat) : 0);
 }

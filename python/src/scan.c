@@ -11,7 +11,8 @@ struct scan {
 	struct folder *folder; /* NULL: closed */
 	PyObject *filename;    /* for errors */
 	struct portion portion;
-	PyThread_type_lock lock; /* held by the thread that is in scan_next */
+	bool filling;		 /* a thread fills the portion, without the GIL */
+	PyThread_type_lock lock; /* held by that thread; others wait for it */
 };
 
 static int source_next(void *handle, const struct cosy_dir_entry **entry)
@@ -25,20 +26,20 @@ static void scan_finish(struct scan *scan)
 	struct folder *folder = scan->folder;
 
 	scan->folder = NULL;
-	scan->portion.at = scan->portion.end = 0;
+	/* Else the thread that fills it comes here when it is done. */
+	if (!scan->filling)
+		scan->portion.at = scan->portion.end = 0;
 	if (folder) {
 		folder_close(folder);
 		Py_DECREF((PyObject *)folder);
 	}
 }
 
-static PyObject *scan_take(struct folder *folder, struct portion *portion,
-			   const struct record *record)
+static PyObject *scan_take(struct scan *scan)
 {
-	PyObject *entry = entry_new(folder, record_name(record), record->ino, record->type,
-				    record_stat(record));
+	PyObject *entry = record_entry(portion_first(&scan->portion), scan->folder);
 
-	portion_pop(portion);
+	portion_pop(&scan->portion);
 	return entry;
 }
 
@@ -50,9 +51,11 @@ static bool scan_fill(struct scan *scan)
 
 	if (portion->outcome > 0 && folder_hold(folder)) {
 		Py_INCREF((PyObject *)folder);
+		scan->filling = true;
 		Py_BEGIN_ALLOW_THREADS
 		portion_fill(portion, source_next, folder->scan);
 		Py_END_ALLOW_THREADS
+		scan->filling = false;
 		folder_drop(folder);
 		Py_DECREF((PyObject *)folder);
 		/* Another thread may have closed it meanwhile. */
@@ -65,7 +68,7 @@ static bool scan_fill(struct scan *scan)
 	return false;
 }
 
-static PyObject *scan_next(struct scan *scan)
+static PyObject *scan_next_filled(struct scan *scan)
 {
 	PyObject *entry = NULL;
 
@@ -75,9 +78,16 @@ static PyObject *scan_next(struct scan *scan)
 		Py_END_ALLOW_THREADS
 	}
 	if (scan->folder && (portion_first(&scan->portion) || scan_fill(scan)))
-		entry = scan_take(scan->folder, &scan->portion, portion_first(&scan->portion));
+		entry = scan_take(scan);
 	PyThread_release_lock(scan->lock);
 	return entry;
+}
+
+static PyObject *scan_next(struct scan *scan)
+{
+	if (!scan->filling && scan->folder && portion_first(&scan->portion))
+		return scan_take(scan);
+	return scan_next_filled(scan);
 }
 
 static PyObject *scan_close(struct scan *scan, PyObject *Py_UNUSED(none))
@@ -187,6 +197,7 @@ PyObject *scan_open(PyObject *self, PyObject *args, PyObject *keywords)
 		scan->folder = folder;
 		scan->filename = Py_NewRef(path.object);
 		scan->portion = (struct portion){.outcome = 1};
+		scan->filling = false;
 		scan->lock = PyThread_allocate_lock();
 	} else {
 		Py_XDECREF((PyObject *)folder);

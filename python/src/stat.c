@@ -200,21 +200,80 @@ static PyObject *stat_subscript(PyObject *self, PyObject *key)
 	return result;
 }
 
+static bool times_are_equal(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Returns a member of the same value that was made before, or `field` if there is none. */
+static enum stat_field field_before(const struct stat *st, enum stat_field field)
+{
+	switch (field) {
+	case FIELD_MTIME_INT:
+	case FIELD_MTIME:
+	case FIELD_MTIME_NS:
+		return times_are_equal(&st->st_mtim, &st->st_atim) ? field - 1 : field;
+	case FIELD_CTIME_INT:
+	case FIELD_CTIME:
+	case FIELD_CTIME_NS:
+		return times_are_equal(&st->st_ctim, &st->st_mtim) ? field - 1 : field;
+	default:
+		return field;
+	}
+}
+
+/*
+ * Returns the object of a member.  Those that most files of a directory have in common are kept for
+ * the next one: making an object costs more than comparing a number.
+ */
+static PyObject *field_shared(struct module *module, const struct stat *st, enum stat_field field)
+{
+	struct shared *shared;
+	uint64_t value;
+
+	switch (field) {
+	case FIELD_MODE:
+		shared = &module->mode;
+		value = st->st_mode;
+		break;
+	case FIELD_DEV:
+		shared = &module->dev;
+		value = st->st_dev;
+		break;
+	case FIELD_BLKSIZE:
+		shared = &module->blksize;
+		value = (uint64_t)st->st_blksize;
+		break;
+	default:
+		return field_object(st, field);
+	}
+	if (!shared->object || shared->value != value) {
+		Py_XDECREF(shared->object);
+		shared->object = field_object(st, field);
+		shared->value = value;
+	}
+	return Py_XNewRef(shared->object);
+}
+
 static PyObject *stat_as_os(PyObject *self, PyObject *Py_UNUSED(none))
 {
-	const struct module *module = module_of(self);
+	struct module *module = module_of(self);
+	const struct stat *st = &((struct stat_result *)self)->st;
 	PyObject *result = PyStructSequence_New(module->os_stat_type);
+	PyObject *values[STAT_FIELDS];
 
 	if (!result)
 		return NULL;
 	for (int i = 0; i < STAT_FIELDS; i++) {
-		PyObject *value = stat_get(self, (void *)(intptr_t)i);
+		int before = (int)field_before(st, (enum stat_field)i);
 
-		if (!value) {
+		values[i] = before < i ? Py_NewRef(values[before])
+				       : field_shared(module, st, (enum stat_field)i);
+		if (!values[i]) {
 			Py_DECREF(result);
 			return NULL;
 		}
-		PyStructSequence_SetItem(result, module->os_place[i], value);
+		PyStructSequence_SetItem(result, module->os_place[i], values[i]);
 	}
 	return result;
 }

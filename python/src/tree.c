@@ -174,8 +174,7 @@ static bool level_wants(struct level *level, const char *name)
 static bool tree_list(struct tree *tree, const struct record *record)
 {
 	struct level *level = level_last(tree);
-	PyObject *entry = entry_new(level->folder, record_name(record), record->ino, record->type,
-				    record_stat(record));
+	PyObject *entry = record_entry(record, level->folder);
 	int failed;
 
 	if (!entry)

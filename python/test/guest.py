@@ -16,7 +16,17 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # Imported when they are used; the last ones depend on Python's version.
-LATER = ("encodings.idna", "encodings.ascii", "encodings.latin_1", "unittest.mock", "pickle", "hashlib", "copy")
+LATER = (
+    "encodings.idna",
+    "encodings.ascii",
+    "encodings.latin_1",
+    "unittest.mock",
+    "pickle",
+    "hashlib",
+    "copy",
+    "json",
+    "heapq",
+)
 LATER += ("_interpreters", "_xxsubinterpreters")
 
 

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import os
 import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -23,6 +24,18 @@ import cosy, os
 assert sorted(e.name for e in cosy.scandir("/")) == sorted(os.listdir("/"))
 assert cosy.stat_many(["/"])[0] == os.stat("/")
 assert len(list(cosy.walk("/proc/self/fdinfo"))) == 1
+"""
+
+
+# Scans, walks, examines and reads until the default settings have the kernel do it.
+USES_ALL = """
+import cosy, os
+names = os.listdir(".")
+for turn in range(60):
+    assert sorted(e.name for e in cosy.scandir(".") if e.stat().st_size == 7) == sorted(names)
+    assert sum(len(files) for _, _, files in cosy.walk(".")) == len(names)
+    assert {st.st_size for st in cosy.stat_many(names)} == {7}
+    assert set(cosy.read_files(names)) == {b"content"}
 """
 
 
@@ -54,6 +67,23 @@ class Module(FolderTest):
         if expected:
             self.assertEqual(reason is None, expected == "yes", reason)
         self.assertTrue(reason is None or (reason and "\n" not in reason))
+
+    def test_default_settings(self) -> None:
+        """The kernel is used without a setting, and whatever is set the results are the same."""
+        for i in range(300):
+            Path(str(i)).write_bytes(b"content")
+        usual = {name: value for name, value in os.environ.items() if name != "COSY_TIER"}
+        for settings in ({}, {"COSY_TIER": "always"}, {"COSY_MODE": "native"}, {"COSY_MODE": "interp"}):
+            done = subprocess.run(
+                [sys.executable, "-c", USES_ALL],
+                env=usual | settings | {"COSY_STATS": "1"},
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            runs = re.search(r" runs=(\d+)", done.stderr)
+            if cosy.native_reason() is None and "COSY_MODE" not in settings:
+                self.assertTrue(runs and int(runs[1]) > 60, done.stderr)
 
     def test_fork(self) -> None:
         trees.fill(self.folder)

@@ -200,7 +200,11 @@ class Walk(FolderTest):
         self.assertEqual(len(list(cosy.walk("d"))), depth)
         paths = [path for path, _, _ in cosy.walk("d", topdown=False)]
         self.assertEqual(paths, ["/".join(["d"] * n) for n in range(depth, 0, -1)])
-        subprocess.run(["rm", "-rf", "d"], check=True)
+        for _ in range(depth):
+            os.chdir("d")
+        for _ in range(depth):
+            os.chdir("..")
+            os.rmdir("d")
 
     def test_descriptors(self) -> None:
         trees.grow(self.folder, random.Random(4), 100)

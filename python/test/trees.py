@@ -9,6 +9,7 @@ import random
 import socket
 import stat
 import tempfile
+import time
 import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,6 +66,9 @@ def fill(folder: Path) -> None:
     (folder / ("l" * 255)).touch()
     (folder / "new\nline").touch()
     (folder / ".hidden").touch()
+    for link in folder.glob("link-*"):
+        # Following a link sets its time of access, unless that is later than its other times.
+        os.utime(link, ns=(time.time_ns() + 10**12, time.time_ns()), follow_symlinks=False)
     os.utime(folder / "empty", ns=(1_234_567_890_123_456_789, -1_987_654_321))
 
 
