@@ -270,15 +270,21 @@ static CallBase *mostFrequentCall(const Loop &L, LoopAnalyses &A) {
   return Ret;
 }
 
+/// Part of a loop's iterations that make a call, where an addition in the
+/// others does not matter.  LLVM takes a comparison of two numbers for true in
+/// half of the cases.
+static constexpr double MostIterations = 0.6;
+
 /// True if what the other iterations of a loop lose can be counted at Call at
-/// next to no cost.  An inner loop costs some instructions each time that it
-/// ends, so it has to make the call in most iterations.
+/// next to no cost: there are few, or a value counts them.  An inner loop costs
+/// some instructions each time that it ends, so a value is not enough there.
 static bool isCountedFree(const Loop &L, const CallBase &Call,
                           LoopAnalyses &A) {
   const BasicBlock *Latch = L.getLoopLatch();
-  return findCounter(L, A) &&
-         (L.isOutermost() ||
-          (Latch && A.frequency(*Call.getParent()) >= A.frequency(*Latch) / 2));
+  double Part =
+      Latch ? A.frequency(*Call.getParent()) / A.frequency(*Latch) : 0;
+  return Part >= MostIterations ||
+         (findCounter(L, A) && (L.isOutermost() || Part >= 0.5));
 }
 
 LoopCounts cosy::countLoop(const Loop &L, LoopAnalyses &A) {
