@@ -60,7 +60,7 @@ def table(measured: list[Row]) -> str:
     out = ["| instructions | " + " | ".join(COLOURS) + " | |", "| --- |" + " --: |" * len(COLOURS) + " --- |"]
     for row in measured:
         cells = [f"{row.needs[name]:,.0f}" if name in row.needs else "-" for name in COLOURS]
-        less = f"{100 * (1 - row.needs['Cosy'] / row.needs['plain C']):.0f} % less"
+        less = f"{100 * (1 - round(row.needs['Cosy']) / round(row.needs['plain C'])):.0f} % less"
         out.append(f"| {row.title}; per {row.unit} | " + " | ".join(cells) + f" | **{less}** |")
     return "\n".join(out) + "\n"
 
