@@ -12,18 +12,18 @@
  *			puts(entry->path);
  *	cosy_walk_close(walk);
  *
- * Where the module is loaded and a process works on enough files, the calls are made in the kernel,
- * many in one crossing.  Otherwise each is made by libc's function of that name.  Results and errors
- * are the same.
+ * Where the module is loaded and a process works on enough files, the calls are made in the
+ * kernel, many in one crossing.  Otherwise each is made by libc's function of that name.  Results
+ * and errors are the same.
  *
- * Errors.  A function that fails returns NULL or -1 and sets errno.  `error` members hold 0 or an
- * errno such as ENOENT (positive).  An error of one entry never ends the work on the others.
- * Unknown flags and unused members that are not 0: EINVAL.
+ * Errors.  A function that fails returns NULL or -1 and sets errno; one that succeeds may change
+ * errno as well.  `error` members hold 0 or an errno such as ENOENT (positive).  An error of one
+ * entry never ends the work on the others.  Unknown flags and unused members that are not 0: EINVAL.
  *
  * Ownership.  A handle belongs to the caller until its close function, which takes NULL, leaves
  * errno alone and closes all descriptors of the handle.  What a `next` function returns belongs to
- * the handle, and is valid until the next call with that handle.  Strings and arrays that the caller
- * passes are read during the call only, unless the function says otherwise.
+ * the handle, and is valid until the next call with that handle.  Strings and arrays that the
+ * caller passes are read during the call only, unless the function says otherwise.
  *
  * Threads.  A handle is used by one thread at a time, by any of them.  Different handles are
  * independent.  Calls may be interrupted by signal handlers, which must not jump out of them, and
@@ -47,12 +47,12 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* --- Entries ---------------------------------------------------------------------------- */
+/* --- Entries --------------------------------------------------------------------------- */
 
 /* One entry of a directory.  Later releases may add members at the end. */
 struct cosy_dir_entry {
 	const char *name;	 /* its name in the directory that it is in */
-	const char *path;	 /* of a walk: the path that was opened, '/' and the way from there;
+	const char *path;	 /* of a walk: the path opened, '/' and the way from there;
 				    it may be longer than PATH_MAX.  Of a scan: as `name` */
 	size_t name_length;	 /* bytes, without the NUL */
 	size_t path_length;	 /* bytes, without the NUL */
@@ -64,7 +64,7 @@ struct cosy_dir_entry {
 	uint8_t event;	/* enum cosy_walk_event; of a scan COSY_WALK_ENTRY */
 };
 
-/* --- One directory ------------------------------------------------------------------------- */
+/* --- One directory --------------------------------------------------------------------- */
 
 struct cosy_scan;
 
@@ -80,8 +80,8 @@ struct cosy_scan;
 struct cosy_scan *cosy_scan_open(int dirfd, const char *path, uint32_t flags);
 
 /*
- * Returns 1 with the next entry in *entry, 0 at the end, or -1 with getdents64's errno, after which
- * it may be called again.  An entry that vanished since it was listed has `error` ENOENT.
+ * Returns 1 with the next entry in *entry, 0 at the end, or -1 with getdents64's errno, after
+ * which it may be called again.  An entry that vanished since it was listed has `error` ENOENT.
  */
 int cosy_scan_next(struct cosy_scan *scan, const struct cosy_dir_entry **entry);
 
@@ -90,7 +90,7 @@ int cosy_scan_fd(const struct cosy_scan *scan);
 
 void cosy_scan_close(struct cosy_scan *scan);
 
-/* --- A tree ----------------------------------------------------------------------------------- */
+/* --- A tree ---------------------------------------------------------------------------- */
 
 struct cosy_walk;
 
@@ -146,17 +146,17 @@ struct cosy_walk *cosy_walk_open(int dirfd, const char *path,
 				 const struct cosy_walk_options *options);
 
 /*
- * Returns 1 with the next event in *entry, 0 at the end, or -1 with errno ENOMEM, after which it may
- * be called again and goes on where it was.
+ * Returns 1 with the next event in *entry, 0 at the end, or -1 with errno ENOMEM, after which it
+ * may be called again and goes on where it was.
  */
 int cosy_walk_next(struct cosy_walk *walk, const struct cosy_dir_entry **entry);
 
 /*
  * After COSY_WALK_ENTER: does not open that directory.  After COSY_WALK_ENTRY of a directory: does
- * not enter it.  Otherwise leaves the current directory: its remaining entries are not reported and
- * directories in it that were not entered yet are not entered.  COSY_WALK_LEAVE of a directory that
- * was entered comes all the same, and after it cosy_walk_skip does nothing.  Returns 0; -1 with EINVAL before the first or after the last
- * event.
+ * not enter it.  Otherwise leaves the current directory: its remaining entries are not reported
+ * and directories in it that were not entered yet are not entered.  COSY_WALK_LEAVE of a directory
+ * that was entered comes all the same, and after it cosy_walk_skip does nothing.  Returns 0; -1
+ * with EINVAL before the first or after the last event.
  */
 int cosy_walk_skip(struct cosy_walk *walk);
 
@@ -170,7 +170,7 @@ int cosy_walk_fd(struct cosy_walk *walk);
 
 void cosy_walk_close(struct cosy_walk *walk);
 
-/* --- Attributes of many files ------------------------------------------------------------------- */
+/* --- Attributes of many files ---------------------------------------------------------- */
 
 struct cosy_stat_result {
 	int error; /* 0, or statx's errno; then `statx` is zeroed */
@@ -179,14 +179,15 @@ struct cosy_stat_result {
 };
 
 /*
- * Makes statx(dirfd, names[i], flags, mask) for `count` names, and stores what each returns in
- * results[i].  `flags` are AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, AT_EMPTY_PATH and AT_STATX_*;
- * `mask` is of STATX_*.  Returns how many failed, or -1 with EINVAL (flags, mask) and nothing done.
+ * Makes statx(dirfd, names[i], flags, mask) for `count` names, none of them NULL, and stores what
+ * each returns in results[i].  `flags` are AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, AT_EMPTY_PATH and
+ * AT_STATX_*; `mask` is of STATX_*.  Returns how many failed, or -1 with EINVAL (flags, mask) and
+ * nothing done.
  */
 ssize_t cosy_stat_many(int dirfd, const char *const *names, size_t count, int flags, uint32_t mask,
 		       struct cosy_stat_result *results);
 
-/* --- Contents of many files ------------------------------------------------------------------------ */
+/* --- Contents of many files ------------------------------------------------------------ */
 
 struct cosy_read_files;
 
@@ -219,19 +220,19 @@ struct cosy_read_files *cosy_read_files_open(int dirfd, const char *const *paths
 
 /*
  * Returns 1 with the next file in *file, in the order of the paths, or 0 at the end.  A file that
- * cannot be read has `error`: openat's or read's errno, EISDIR, EFBIG, ENOMEM.  Files after the one
- * that is returned may have been read already.
+ * cannot be read has `error`: openat's or read's errno, EISDIR, EFBIG, ENOMEM.  Files after the
+ * one that is returned may have been read already.
  */
 int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file **file);
 
 void cosy_read_files_close(struct cosy_read_files *files);
 
-/* --- Copying and removing trees -------------------------------------------------------------------- */
+/* --- Copying and removing trees -------------------------------------------------------- */
 
 /*
  * Is called for each file or directory that could not be copied or removed, with the `argument` of
- * the options, the path as a walk of the source reports it, and the errno.  Returns 0 to go on with
- * the others, anything else to stop.  It must not change the tree.
+ * the options, the path as a walk of the source reports it, and the errno.  Returns 0 to go on
+ * with the others, anything else to stop.  It must not change the tree.
  */
 typedef int (*cosy_failed_function)(void *argument, const char *path, int error);
 
@@ -254,13 +255,14 @@ struct cosy_copy_options {
  * Copies the directory `from` (relative to `from_dirfd`) and all below it to `to` (relative to
  * `to_dirfd`).  Links are copied as links, FIFOs, sockets and devices are made anew (devices need
  * privilege), hard links become files of their own, holes may be filled.  Permissions are the
- * source's less the umask, as with cp -r; set-user-ID, set-group-ID and sticky bits are copied only
- * with COSY_COPY_MODE and COSY_COPY_OWNER together.  Extended attributes and ACLs are not copied.
+ * source's less the umask, as with cp -r; set-user-ID, set-group-ID and sticky bits are copied
+ * only with COSY_COPY_MODE and COSY_COPY_OWNER together.  Extended attributes and ACLs are not
+ * copied.
  *
  * Without a `failed` function stops at the first failure, else goes on as that says.  Returns 0 if
- * all was copied, else -1 with the first failure's errno; what was copied stays.  EEXIST: there is a
- * `to`, or a name in it, without COSY_COPY_INTO.  EINVAL: flags, or `to` is `from` or a directory in
- * it, which is not copied into itself.
+ * all was copied, else -1 with the first failure's errno; what was copied stays.  EEXIST: there is
+ * a `to`, or a name in it, without COSY_COPY_INTO.  EINVAL: flags, or `to` is `from` or a
+ * directory in it, which is not copied into itself.
  *
  * Safe where others may change either tree: no link is followed in them.
  */
