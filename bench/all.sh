@@ -28,6 +28,7 @@ run --fs tmpfs --short --lane native --runs 5 >>"$first"
 [ -z "$second" ] && [ ! -s "$first" ] || status=1
 rm -f "$first"
 python3 -B "$here/costs.py" --build "$build" --kernel "$kernel" || status=1
+python3 -B "$here/files.py" --build "$build" --kernel "$kernel" || status=1
 # Use the system's own interpreter: matplotlib is a package of the distribution's.
 /usr/bin/python3 -B "$here/report.py" "$out" || status=1
 # Fill in the documents that show figures of these tables.
