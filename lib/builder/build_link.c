@@ -194,17 +194,3 @@ int cosy_compile(struct cosy_builder *b, void **ret, size_t *len, struct cosy_er
 	}
 	return err;
 }
-
-int cosy_build(struct cosy *cosy, struct cosy_builder *b, struct cosy_loaded **ret,
-	       struct cosy_error *error)
-{
-	void *compound;
-	size_t len;
-	int err = cosy_compile(b, &compound, &len, error);
-
-	if (err)
-		return err;
-	err = cosy_load(cosy, compound, len, ret, error);
-	free(compound);
-	return err;
-}

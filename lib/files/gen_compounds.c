@@ -6,7 +6,6 @@
  * A variable is a word of the compound's context, in the order in which it is made: the structures
  * of compounds.h have the same members in the same order.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,6 @@
 #include <linux/cosy.h>
 
 #include "files/compounds.h"
-
-/* The builder's own function that loads what it has built. */
-int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_loaded **ret,
-	      struct cosy_error *error)
-{
-	(void)cosy, (void)compound, (void)len, (void)ret, (void)error;
-	return -ENOSYS;
-}
 
 /* --- The compounds ---------------------------------------------------------------------------- */
 
