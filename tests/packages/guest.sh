@@ -111,6 +111,10 @@ passes "a member is told that compounds run" as alice cosy doctor
 passes "a member builds and runs programs" as alice /packages/programs
 says "a member's region runs in the kernel" "kernel_calls=100" \
 	as alice "cosycc -O2 /packages/consumer.c -o consumer && COSY_MODE=kernel COSY_STATS=1 ./consumer"
+says "a member's Python walks a tree in the kernel" "kernel_calls=" as alice \
+	"COSY_STATS=1 COSY_TIER=always python3 -c 'import cosy; print(sum(1 for _ in cosy.walk(\"/etc\")))' 2>&1"
+says "Python's result is that of os" "same" as bob \
+	"python3 -c 'import cosy, os; print(\"same\" if sorted(map(repr, cosy.walk(\"/usr\"))) == sorted(map(repr, os.walk(\"/usr\"))) else \"differs\")'"
 says "another user gets the advice" "To do: as root: adduser bob cosy" as bob cosy doctor
 cp ~alice/consumer /tmp/consumer
 says "another user's region runs natively" "100 calls" as bob /tmp/consumer
