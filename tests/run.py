@@ -7,7 +7,8 @@
     run.py nightly --build build	all, under each kernel, with more steps
 
 quick and test run what does not depend on the kernel (label any-kernel) under one kernel, which the
-commit's hash chooses. quick leaves out what is labelled long. COSY_SCALE is set to the first word: random
+commit's hash chooses, and what is labelled own-folder only if its folder changed. quick leaves out what is
+labelled long. COSY_SCALE is set to the first word: random
 tests make more or fewer steps by it. COSY_TURN is a number by the commit's hash: it chooses the share of
 long lists that this commit tests (tests/vm/scale.py).
 
@@ -152,18 +153,24 @@ def within(tests: list[Test], cost: dict[str, float], seconds: float) -> list[Te
     return chosen
 
 
+def _is_of(test: Test, folders: list[str]) -> bool:
+    """Tells whether a test is one of these folders'."""
+    return any(re.match(FOLDERS[folder], test.name) for folder in folders)
+
+
 def choose(tests: list[Test], scale: str, kernel: str, folders: list[str], cost: dict[str, float]) -> list[Test]:
     """Returns the tests that are run."""
     if scale == "nightly":
         return [test for test in tests if "quick" not in test.labels]
     left = [test for test in tests if "nightly" not in test.labels]
     left = [test for test in left if "any-kernel" not in test.labels or test.kernel == kernel]
+    left = [test for test in left if "own-folder" not in test.labels or _is_of(test, folders)]
     if scale == "test":
         return [test for test in left if "quick" not in test.labels]
     # Of each machine one kernel is enough for a first answer.
     left = [test for test in left if test.kernel in ("", kernel) and "long" not in test.labels]
     core = [test for test in left if test.labels & CORE_LABELS or re.match(CORE, test.name)]
-    changed = [test for test in left if test not in core and any(re.match(FOLDERS[f], test.name) for f in folders)]
+    changed = [test for test in left if test not in core and _is_of(test, folders)]
     return core + within(changed, cost, QUICK - sum(cost.get(test.name, GUESS) for test in core))
 
 
@@ -241,7 +248,8 @@ def main() -> int:
     tests = listed(build)
     commit = _git("rev-parse", "HEAD").strip()
     kernel = chosen_kernel(tests, commit)
-    folders = changed_folders(changed_files()) if options.scale == "quick" else []
+    # Without git nobody knows what changed.
+    folders = changed_folders(changed_files()) if commit or options.scale == "quick" else sorted(FOLDERS)
     chosen = choose(tests, options.scale, kernel, folders, costs(build))
     if options.only:
         chosen = [test for test in tests if re.search(options.only, test.name)]

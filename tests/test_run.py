@@ -19,6 +19,7 @@ def _tests() -> list[run.Test]:
         "vm-guest-6.12": {"vm"},
         "vm-guest-short-6.1": {"vm", "any-kernel", "quick"},
         "vm-guest-short-6.12": {"vm", "any-kernel", "quick"},
+        "vm-harness-Ends": {"vm", "own-folder"},
         "vm-lib-heap-6.1": {"vm", "any-kernel"},
         "vm-lib-heap-6.12": {"vm", "any-kernel"},
         "vm-same-tmpfs-6.12": {"vm", "long"},
@@ -43,6 +44,11 @@ class Choice(unittest.TestCase):
         everything = self.chosen("test")
         self.assertLessEqual({"vm-guest-6.1", "vm-guest-6.12", "vm-lib-heap-6.12", "vm-same-tmpfs-6.12"}, everything)
         self.assertFalse({"vm-lib-heap-6.1", "constructs-O3", "vm-guest-short-6.12"} & everything)
+
+    def test_what_a_folder_alone_can_break_is_tested_when_it_changes(self) -> None:
+        for scale in ("quick", "test"):
+            self.assertNotIn("vm-harness-Ends", self.chosen(scale, folders=("kmod",)))
+            self.assertIn("vm-harness-Ends", self.chosen(scale, folders=("kmod", "tests/vm")))
 
     def test_a_first_answer_is_the_core_and_what_changed(self) -> None:
         core = {"core/verify_test", "check-format", "vm-guest-short-6.12"}

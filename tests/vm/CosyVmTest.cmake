@@ -13,7 +13,8 @@
 #     [ENV NAME=VALUE...]
 #     [APPEND <parameters>]	of the kernel; cosy.<name>=<value>: of the module
 #     [TIMEOUT <seconds>]	of an idle host, for the whole machine, default 120
-#     [LABELS <label>...]	besides vm; nightly: not in `make test`, long: not in `make quick` (tests/run.py)
+#     [LABELS <label>...]	besides vm; nightly: not in `make test`, long: not in `make quick`, own-folder: in `make test`
+#				only if its folder changed (tests/run.py)
 #     [ICOUNT] [SLOW] [NO_MODULE])	vm.py's --icount and --slow
 #
 # Exit status 77 of the command means skipped; it then prints why.  ctest -j runs as many machines
