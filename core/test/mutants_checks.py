@@ -54,14 +54,14 @@ MUTANTS: dict[str, list[tuple[str, ...]]] = {
         ("sizes[] = {4, 2, 1, 8};", "sizes[] = {8, 8, 8, 8};"),
         ('\t\tif (++at == count)\n\t\t\treturn "ends', '\t\tif (++at > count)\n\t\t\treturn "ends'),
         ("\t\tv->places[at].is_half = true;", "\t\t;"),
-        (
-            "if (!is_jump(&insns[at]) || v->places[at].is_half)",
-            "if (!is_jump(&insns[at]))",
-            "a second half with a code is refused later",
-        ),
+        ("if (!is_jump(&insns[at]) || v->places[at].is_half)", "if (!is_jump(&insns[at]))"),
         ("{.is_target = true, .known = ALL_KNOWN};", "{.known = ALL_KNOWN};"),
         ("{.is_target = true, .known = ALL_KNOWN};", "{.is_target = true};"),
-        ("\t\tif (!v->places[target].is_target)\n", "\t\tif (1)\n"),
+        (
+            "\t\tif (!v->places[target].is_target)\n",
+            "\t\tif (1)\n",
+            "what is seen again later is a jump back, which clears it",
+        ),
         (
             "\t\tif (target <= at)\n",
             "\t\tif (target < at)\n",

@@ -221,6 +221,8 @@ static void other_kinds_are_found(void)
 
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		FOUND("does not emit", INSN(none[i], 0, 0, 0, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0), INSN(0, 0, 0, 0, 0),
+	      EXIT());
 	/* Calls of another program, of the kernel's functions, of helpers by their number. */
 	for (i = 1; i < 16; i++)
 		FOUND("does not emit", INSN(BPF_JMP | BPF_CALL, 0, i, 0, 1), EXIT());
@@ -239,6 +241,11 @@ static void other_kinds_are_found(void)
 	FOUND("does not emit", INSN(BPF_ALU64 | BPF_MOV | BPF_X, 2, 3, 1, 0), EXIT());
 	FOUND("does not emit", INSN(BPF_ALU64 | BPF_MOV | BPF_X, 2, 3, -1, 0), EXIT());
 	FOUND("does not emit", INSN(BPF_ALU64 | BPF_DIV | BPF_X, 2, 3, 1, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_ALU64 | BPF_ADD | BPF_X, 2, 3, 8, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 8, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 3, 0, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_ALU | BPF_END | BPF_TO_BE, 2, 3, 0, 16), EXIT());
+	FOUND("does not emit", INSN(BPF_JMP | BPF_JEQ | BPF_K, 2, 3, 0, 0), EXIT());
 	FINE(INSN(BPF_ALU64 | BPF_MOV | BPF_X, 2, 3, 32, 0), EXIT());
 	/* Registers that a program does not have, and r10's value. */
 	FOUND("does not emit", MOV_K(AX + 1, 0), EXIT());
