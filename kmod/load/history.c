@@ -11,6 +11,7 @@
  * user's regions enter too early or too late.  The history is separate like the cache (cache.c): by
  * kernel user id, user namespace and process namespace, under a lock of the user's own, and
  * bounded.  So neither its contents nor its timing depend on other users.
+ * Memory is allocated before the lock is taken: a process that waits for memory holds up no other.
  */
 #include <linux/module.h>
 #include <linux/overflow.h>
@@ -117,19 +118,22 @@ static struct cosy_past *past_find(struct cosy_history *history, const u64 key[2
 	return NULL;
 }
 
-/* Finds a region's past or begins one, for which the least recently used ones make room. */
+/*
+ * Finds a region's past or begins one by taking *spare (may be NULL), for which the least recently
+ * used ones make room.
+ */
 static struct cosy_past *past_get(struct cosy_cache *cache, struct cosy_user *user,
-				  const u64 key[2], const unsigned int spaces[2])
+				  const u64 key[2], const unsigned int spaces[2],
+				  struct cosy_past **spare)
 {
 	struct cosy_history *history = &cache->history;
 	const uint limit = READ_ONCE(max_user_history);
 	struct cosy_past *past = past_find(history, key, spaces);
 
-	if (past || !limit)
+	if (past || !limit || !*spare)
 		return past;
-	past = kzalloc(sizeof(*past), GFP_KERNEL_ACCOUNT);
-	if (!past)
-		return NULL;
+	past = *spare;
+	*spare = NULL;
 	while (history->count && history->count >= limit)
 		past_drop(history, list_last_entry(&history->pasts, struct cosy_past, node));
 	memcpy(past->key, key, sizeof(past->key));
@@ -141,13 +145,17 @@ static struct cosy_past *past_get(struct cosy_cache *cache, struct cosy_user *us
 	return past;
 }
 
-/* Counts a process that has reached the levels from `from` up to `to`. */
+/*
+ * Counts a process that has reached the levels from `from` up to `to`.  Fewer processes reach a
+ * level than the one below it, and those are halved at HALVING; but a process can say otherwise,
+ * so no count goes above that.
+ */
 static void past_add(struct cosy_past *past, unsigned int from, unsigned int to)
 {
 	unsigned int i;
 
 	for (i = from; i < to; i++)
-		past->reached[i]++;
+		past->reached[i] = min(past->reached[i] + 1, HALVING);
 	if (past->reached[0] < HALVING)
 		return;
 	for (i = 0; i < COSY_RECALL_LEVELS; i++)
@@ -181,18 +189,19 @@ struct cosy_followed *cosy_history_followed(struct cosy_context *context, const 
 	return followed;
 }
 
-/* Follows a region from now on.  Called under the lock. */
+/* Follows a region from now on, by taking *spare (may be NULL).  Called under the lock. */
 static int context_follow(struct cosy_context *context, const struct cosy_recall *recall,
-			  const unsigned int spaces[2])
+			  const unsigned int spaces[2], struct cosy_followed **spare)
 {
 	struct cosy_followed *followed = followed_find(context, recall->key);
 
 	if (!followed) {
 		if (context->followed_cnt >= MAX_FOLLOWED)
 			return 0;
-		followed = kzalloc(sizeof(*followed), GFP_KERNEL_ACCOUNT);
-		if (!followed)
+		if (!*spare)
 			return -ENOMEM;
+		followed = *spare;
+		*spare = NULL;
 		memcpy(followed->key, recall->key, sizeof(followed->key));
 		memcpy(followed->spaces, spaces, sizeof(followed->spaces));
 		list_add(&followed->node, &context->followed);
@@ -217,28 +226,35 @@ static u64 followed_total(const struct cosy_followed *followed)
 	return gained > lost ? max(gained - lost, followed->saved) : followed->saved;
 }
 
+/* Adds what the calls of a region's program have saved. */
+static void followed_settle(struct cosy_user *user, const struct cosy_followed *followed)
+{
+	const unsigned int from = levels_of(followed->saved);
+	const unsigned int to = levels_of(followed_total(followed));
+	struct cosy_cache *cache = cosy_user_cache(user);
+	struct cosy_past *past, *spare;
+
+	if (to <= from)
+		return;
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	mutex_lock(&cache->lock);
+	past = past_get(cache, user, followed->key, followed->spaces, &spare);
+	if (past)
+		past_add(past, from, to);
+	mutex_unlock(&cache->lock);
+	kfree(spare);
+}
+
 void cosy_history_settle(struct cosy_context *context)
 {
-	struct cosy_cache *cache = cosy_user_cache(context->user);
 	struct cosy_followed *followed, *next;
 
-	if (list_empty(&context->followed))
-		return;
-	mutex_lock(&cache->lock);
+	/* The context ends, so nobody else comes to its list. */
 	list_for_each_entry_safe(followed, next, &context->followed, node) {
-		const unsigned int from = levels_of(followed->saved);
-		const unsigned int to = levels_of(followed_total(followed));
-		struct cosy_past *past;
-
-		if (to > from) {
-			past = past_get(cache, context->user, followed->key, followed->spaces);
-			if (past)
-				past_add(past, from, to);
-		}
+		followed_settle(context->user, followed);
 		list_del(&followed->node);
 		kfree(followed);
 	}
-	mutex_unlock(&cache->lock);
 }
 
 /* --- RECALL ------------------------------------------------------------------------------ */
@@ -254,17 +270,25 @@ static bool recall_is_known(const struct cosy_recall *recall)
 	return recall->reported <= recall->saved && !(recall->flags & COSY_RECALL_FORGET);
 }
 
+/* Tells whether a RECALL begins the past of a region that has none. */
+static bool recall_begins(const struct cosy_recall *recall)
+{
+	return levels_of(recall->saved) > levels_of(recall->reported) ||
+	       recall->flags & COSY_RECALL_SLOWER;
+}
+
 /* Answers with the past as it was before this process, and adds the process.  Under the lock. */
 static void recall_past(struct cosy_cache *cache, struct cosy_user *user,
-			struct cosy_recall *recall, u32 pace, const unsigned int spaces[2])
+			struct cosy_recall *recall, u32 pace, const unsigned int spaces[2],
+			struct cosy_past **spare)
 {
 	const unsigned int from = levels_of(recall->reported), to = levels_of(recall->saved);
 	const bool slower = recall->flags & COSY_RECALL_SLOWER;
 	struct cosy_past *past;
 
 	static_assert(sizeof(recall->reached) == sizeof(past->reached));
-	past = to > from || slower ? past_get(cache, user, recall->key, spaces)
-				   : past_find(&cache->history, recall->key, spaces);
+	past = recall_begins(recall) ? past_get(cache, user, recall->key, spaces, spare)
+				     : past_find(&cache->history, recall->key, spaces);
 	if (!past)
 		return;
 	memcpy(recall->reached, past->reached, sizeof(recall->reached));
@@ -281,6 +305,8 @@ static void recall_past(struct cosy_cache *cache, struct cosy_user *user,
 long cosy_history_recall(struct cosy_context *context, struct cosy_recall *recall)
 {
 	struct cosy_cache *cache = cosy_user_cache(context->user);
+	struct cosy_followed *followed = NULL;
+	struct cosy_past *past = NULL;
 	const u32 pace = recall->pace;
 	unsigned int spaces[2];
 	int error = 0;
@@ -295,15 +321,22 @@ long cosy_history_recall(struct cosy_context *context, struct cosy_recall *recal
 		return 0;
 	if (recall->flags & COSY_RECALL_FORGET)
 		cosy_cache_drop(context->user);
+	/* What is not needed after all is freed again. */
+	if (recall_begins(recall))
+		past = kzalloc(sizeof(*past), GFP_KERNEL_ACCOUNT);
+	if (recall->call_gain)
+		followed = kzalloc(sizeof(*followed), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&cache->lock);
 	if (recall->flags & COSY_RECALL_FORGET)
 		cosy_history_drop(&cache->history);
 	if (!key_is_none(recall->key) && READ_ONCE(max_user_history)) {
-		recall_past(cache, context->user, recall, pace, spaces);
+		recall_past(cache, context->user, recall, pace, spaces, &past);
 		if (recall->call_gain)
-			error = context_follow(context, recall, spaces);
+			error = context_follow(context, recall, spaces, &followed);
 	}
 	recall->regions = cache->history.count;
 	mutex_unlock(&cache->lock);
+	kfree(past);
+	kfree(followed);
 	return error;
 }

@@ -98,6 +98,27 @@ static void newest_count_most(void)
 	CHECK(r.reached[3] * 2 < r.reached[0], "%u of %u are long ago", r.reached[3], r.reached[0]);
 }
 
+/* A process may say that it reached high levels but no low one, as often as it likes. */
+static void counts_do_not_wrap(void)
+{
+	int fd = raw_open();
+	struct cosy_recall r;
+
+	for (int i = 0; i < 70000; i++) {
+		r = recall_of(22, LEVEL(3));
+		r.reported = LEVEL(0);
+		MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &r));
+	}
+	close(fd);
+	CHECK(!r.reached[0] && r.reached[1] == 16 && r.reached[3] == 16 && !r.reached[4],
+	      "%u %u %u %u", r.reached[0], r.reached[1], r.reached[3], r.reached[4]);
+	/* Once enough processes have reached the lowest level, all are halved. */
+	for (int i = 0; i < 16; i++)
+		recall(22, LEVEL(0));
+	r = recall(22, 0);
+	CHECK(r.reached[0] == 8 && r.reached[3] == 8, "%u %u", r.reached[0], r.reached[3]);
+}
+
 static void slower_is_kept_for_a_while(void)
 {
 	struct cosy_recall r = recall_of(5, 0);
@@ -308,6 +329,7 @@ int main(void)
 	levels_are_counted();
 	reports_add_up();
 	newest_count_most();
+	counts_do_not_wrap();
 	slower_is_kept_for_a_while();
 	paces_are_averaged();
 	programs_are_counted();
