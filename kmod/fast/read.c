@@ -84,6 +84,15 @@ static __always_inline size_t read_copy_out(char __user *to, const u8 *from, siz
 	return raw_copy_to_user(to, from, count);
 }
 
+/*
+ * Tells whether a position is beyond the last byte that the file system could have: there the page
+ * cache's own read does not even set the access time.  tmpfs has no such position.
+ */
+static bool read_is_beyond(const struct address_space *mapping, loff_t pos)
+{
+	return pos >= mapping->host->i_sb->s_maxbytes;
+}
+
 /* Returns bytes read, or an error.  `to` has been checked to be user memory. */
 static __always_inline ssize_t read_cached(struct cosy_activation *run, struct file *file,
 					   char __user *to, size_t count, loff_t *pos)
@@ -103,8 +112,11 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 		cursor = cosy_cursor_find(run, mapping, *pos);
 		if (!cursor) {
 			/* As the file systems do, check for the end before looking for a page. */
-			if (unlikely(*pos >= i_size_read(mapping->host)))
+			if (unlikely(*pos >= i_size_read(mapping->host))) {
+				if (!done && read_is_beyond(mapping, *pos))
+					return 0;
 				break;
+			}
 			cursor = cosy_cursor_get(run, mapping, *pos, count - done, &failed);
 		}
 		if (unlikely(!cursor))
@@ -353,8 +365,11 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 
 	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
 		cursor = cosy_cursor_find(run, mapping, *pos);
-		if (!cursor && unlikely(*pos >= i_size_read(mapping->host)))
+		if (!cursor && unlikely(*pos >= i_size_read(mapping->host))) {
+			if (read_is_beyond(mapping, *pos))
+				return 0;
 			goto end;
+		}
 		if (!cursor)
 			cursor = cosy_cursor_get(run, mapping, *pos, 1, &failed);
 	}
