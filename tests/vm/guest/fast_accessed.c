@@ -7,7 +7,7 @@
 #include "check.h"
 #include "guards.h"
 
-enum { TURNS = 100, READS = 3, MAX_WAIT = 100000000 };
+enum { TURNS = 100, MAX_TURNS = 5000, READS = 3, MAX_WAIT = 100000000 };
 
 static const char name[] = "file";
 
@@ -63,7 +63,7 @@ static long read_in_region(int fd, char *bytes)
 	return sum;
 }
 
-/* What came of some turns; those in which a tick came in between tell nothing, and are not here. */
+/* Counts of turns. Those in which the clock ticked show nothing, and are not counted. */
 struct seen {
 	int turns, stale; /* the time of access is before that of modification */
 	int fine;	  /* the time of modification is no tick's */
@@ -71,14 +71,14 @@ struct seen {
 };
 
 /*
- * Reads at a tick's beginning, so that the time of access is the tick's; asks for the times; changes
+ * Reads when a tick has begun, so that the time of access is the tick's; queries the times; changes
  * the file, and reads again within the tick.
  */
 static struct seen turn_all(int fd, char *bytes, long (*reads)(int fd, char *bytes))
 {
 	struct seen seen = { 0 };
 
-	for (int i = 0; i < TURNS; i++) {
+	for (int i = 0; i < MAX_TURNS && seen.turns < TURNS; i++) {
 		struct timespec tick, now;
 		struct stat st;
 
@@ -154,13 +154,14 @@ int main(void)
 	plain = turn_all(fd, bytes, read_plainly);
 	then = counts();
 	region = turn_all(fd, bytes, read_in_region);
-	/* The first read of a file may be an ordinary one. */
-	CHECK_FAST(then, TURNS * 2 * READS - 1);
 	printf("plain: of %d turns %d have finer changes, %d the same time of access, %d stale; "
 	       "region: of %d %d, %d, %d\n",
 	       plain.turns, plain.fine, plain.changed, plain.stale, region.turns, region.fine,
 	       region.changed, region.stale);
-	CHECK(plain.turns && region.turns, "the clock ticked within every turn");
+	if (!plain.turns || !region.turns)
+		SKIP("the clock ticks within every turn");
+	/* The first read of a file may be an ordinary one. */
+	CHECK_FAST(then, region.turns * 2 * READS - 1);
 	CHECK(!plain.stale == !region.stale, "times of access are not those of plain reads");
 	CHECK(!plain.fine == !region.fine, "changes have other times");
 	CHECK((plain.changed == plain.turns) == (region.changed == region.turns),
