@@ -93,6 +93,7 @@ naming: all
 # Everything that docs/measured/compounds.md shows, in about half an hour.
 bench: all ## measure again, write docs/measured/compounds.md
 	@tools/setup/setup.sh packages-bench.txt
+	@tools/setup/setup.sh packages-release.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
 
 # What docs/measured/moving.md shows, in a few minutes.

@@ -37,7 +37,8 @@ FIRST = ("process", "programs")  # workloads whose operations are whole processe
 Line = dict  # run.py's, read back
 
 
-def _row_name(line: Line) -> str:
+def row_name(line: Line) -> str:
+    """Names a line's parameters."""
     return ", ".join(f"{name} {value}" for name, value in line["parameters"].items()) or line["metric"]
 
 
@@ -65,7 +66,7 @@ class Results:
     def look_up(self, workload: str, row: str, contender: str) -> float | None:
         """Returns the value that a placeholder of figures.py names: of the calibrated lines on tmpfs."""
         part = self.some(workload=workload, contender=contender, lane="insn", flags="calibrated", fs="tmpfs")
-        part = Results([line for line in part.lines if line["metric"].startswith("per ") and _row_name(line) == row])
+        part = Results([line for line in part.lines if line["metric"].startswith("per ") and row_name(line) == row])
         return part.value(contender)
 
     def less(self, contender: str) -> float | None:
@@ -135,7 +136,7 @@ def _target_row(target: Target, insn: Results) -> list[str]:
 
 def _named(part: Results) -> str:
     """Names the parameters of a row, for a table that is about one workload."""
-    return _row_name(part.lines[0])
+    return row_name(part.lines[0])
 
 
 def _workload_table(part: Results) -> str:
@@ -278,7 +279,8 @@ def _workload(name: str, insn: Results, results: Results) -> list[str]:
     return [*head, "", _workload_table(part), remarks(name, results)]
 
 
-def document(results: Results, plots: list[str]) -> str:
+def document(results: Results, plots: list[str], others: str = "") -> str:
+    """Returns the document; `others` is the section of kernels.py."""
     insn = results.some(lane="insn", flags="calibrated")
     insn = Results([line for line in insn.lines if not line["metric"].startswith(("user ", "kernel "))])
     split = Results([line for line in results.lines if line["metric"].startswith(("user ", "kernel "))])
@@ -331,7 +333,10 @@ def document(results: Results, plots: list[str]) -> str:
             _beside(insn, default, "default"),
         ]
     out += _lanes(results)
-    return narrow("\n".join(out).rstrip())
+    text = narrow("\n".join(out).rstrip())
+    lanes = text.find("\n## Lane ")
+    others_at = len(text) if lanes < 0 else lanes + 1
+    return text[:others_at] + (others + "\n" if others else "") + text[others_at:]
 
 
 def _what(contender: str) -> str:
@@ -353,6 +358,9 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, default=HERE.parent / "docs/measured")
     options = parser.parse_args()
     results = Results([json.loads(line) for line in options.lines.read_text().splitlines()])
+    # It uses this module.
+    import kernels
+
     try:
         import plots
     except ImportError:
@@ -361,7 +369,7 @@ def main() -> int:
     else:
         drawn = plots.draw(results, options.docs)
     try:
-        text = document(results, drawn)
+        text = document(results, drawn, kernels.section(kernels.read()))
     except figures.FigureError as error:
         print(f"report: bench/remarks.md: {error}", file=sys.stderr)
         return 1
