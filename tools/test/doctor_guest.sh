@@ -32,7 +32,7 @@ sed -e '/^#/d' -e "s/^$series|//" -e "/^!$series|/d" -e 's/^![0-9.]*|//' -e '/^[
 {
 	env -u COSY_TIER $cosy doctor
 	dmesg | sed -n -e 's/^.*cosy: \(cannot find .*\)/log: \1/p' -e 's/^.*cosy: \(this kernel .*\)/log: \1/p'
-} | sed -e 's/into Linux [^ ]*/into Linux N/' -e 's/[0-9][0-9.,]*/N/g' >/tmp/report
+} | sed -e 's/into Linux [^ ]*/into Linux N/' -e 's/[0-9]\([0-9.,]*[0-9]\)*/N/g' >/tmp/report
 if ! diff -u /tmp/expected /tmp/report; then
 	echo "FAILED: the report of Linux $series (+) is not the other kernels' (-): see doctor_report.txt"
 	bad=1
