@@ -393,11 +393,9 @@ static void context_open_locked(struct cosy_region *region)
 		fd = device_take();
 		if (fd < 0)
 			return;
-		/* The child of another thread's fork must find this lock to be its parent's. */
-		if (!__libc_single_threaded) {
-			libcosy_fork_register();
+		/* The child of another thread's raw clone must find this lock to be its parent's. */
+		if (!__libc_single_threaded)
 			alive_init();
-		}
 		if (!device_is_wanted(fd, region)) {
 			libcosy_filter_put(fd);
 			return;
@@ -466,6 +464,9 @@ static uint32_t context_open(struct cosy_region *region)
 	if (libcosy_native_only)
 		return 0;
 	state = libcosy_cancel_disable();
+	/* From now on another thread's fork waits for this lock, which its child would wait for. */
+	if (!__libc_single_threaded)
+		libcosy_fork_register();
 	if (libcosy_lock(&context.lock)) {
 		if (!libcosy_generation() && !libcosy_native_only)
 			context_open_locked(region);
