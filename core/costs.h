@@ -60,8 +60,12 @@
 /* A call that it wants to see: the way out and in again. */
 #define COSY_LOSS_FILTERED 2000
 
-/* A program is given up when it has lost so much: a hundred such calls.  Chosen. */
+/*
+ * A program is given up when it has lost so much: a hundred such calls.  Without a filter, when it
+ * has lost 1/64 of what the region cost natively, between the two.  Chosen.
+ */
 #define COSY_MAX_BALANCE_LOSS 200000
+#define COSY_MIN_BALANCE_LOSS 40000
 
 /* --- Computing: its cost above that outside -------------------------------------------------- */
 

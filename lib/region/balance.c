@@ -111,6 +111,19 @@ static void balance_end_first(struct libcosy_balance *balance, struct libcosy_ac
 	act->run.size = offsetof(struct cosy_run, calls);
 }
 
+/*
+ * Returns how much a program may lose before it is given up: less in a process that has not run for
+ * long.  A filter may be met at the start alone.
+ */
+static int64_t balance_tolerated(const struct cosy_loaded *loaded)
+{
+	const struct libcosy_balance *balance = &loaded->balance;
+
+	if (!loaded->region || __atomic_load_n(&balance->filtered, __ATOMIC_RELAXED))
+		return COSY_MAX_BALANCE_LOSS;
+	return libcosy_tier_tolerated_loss(loaded->region);
+}
+
 void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *act)
 {
 	struct libcosy_balance *balance = &loaded->balance;
@@ -139,7 +152,7 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);
 	if (loaded->forced || libcosy_tier_forced())
 		return;
-	if (saved < -COSY_MAX_BALANCE_LOSS)
+	if (saved < -balance_tolerated(loaded))
 		balance_give_up(loaded, false);
 	else if (loaded->region && libcosy_pace_is_slower(loaded->region, calls))
 		balance_give_up(loaded, true);

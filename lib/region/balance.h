@@ -11,7 +11,8 @@
  * RUN goes on after it: four times the cost of the plain call.  Calls that are made in the kernel
  * may save more than that, or less.  So from the first such call on, each RUN is counted.
  *
- * Once the program has lost COSY_MAX_BALANCE_LOSS on the whole, it makes no RUN any more in this
+ * Once the program has lost 1/64 of what its region cost natively so far, at least
+ * COSY_MIN_BALANCE_LOSS, or under a filter COSY_MAX_BALANCE_LOSS, it makes no RUN any more in this
  * process or in its fork children.
  */
 #ifndef COSY_LIB_BALANCE_H

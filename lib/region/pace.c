@@ -7,14 +7,24 @@
 
 #include <linux/cosy.h>
 
+#include "../../core/costs.h"
+
 #include "process/filter.h"
 #include "process/start.h"
 #include "region/pace.h"
 #include "region/region.h"
 #include "syscall.h"
 
-/* Savings over which the kernel's pace is measured: those between the first levels. */
-#define MEASURED (COSY_RECALL_LEVEL(2) - COSY_RECALL_LEVEL(1))
+/* Savings over which the kernel's pace is measured, and those of the first calls before. */
+#define MEASURED COSY_RECALL_LEVEL(1)
+#define WARMED	 (MEASURED / 8)
+/*
+ * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs may
+ * do something else than the native twin did while it was measured: by 1/5.
+ */
+#define MANY_RUNS      16
+#define TOLERATED      16
+#define TOLERATED_LONG 5
 
 static struct {
 	const struct cosy_region *owner;
@@ -22,8 +32,10 @@ static struct {
 	uint64_t then;	  /* ... and the time, in ns */
 	uint32_t known;	  /* the native pace, until it is measured in the kernel; else 0 */
 	uint32_t native;  /* the same, while it is measured there */
-	uint64_t entered; /* the time before its first RUN */
-	uint64_t calls;	  /* since then */
+	bool warm;	  /* the first calls, which touch its memory first, are left out */
+	uint64_t entered; /* when measuring began there ... */
+	uint64_t calls;	  /* ... and the calls since then ... */
+	uint32_t runs;	  /* ... in so many RUNs */
 } pace LIBCOSY_EARLY_DATA;
 
 /* Returns the processor time of this thread in ns, or 0. */
@@ -71,25 +83,56 @@ void libcosy_pace_enter(const struct cosy_region *owner)
 {
 	if (pace.owner != owner || !pace.known)
 		return;
-	pace.calls = 0;
-	pace.entered = pace_now();
-	pace.native = pace.entered ? pace.known : 0;
+	pace.native = pace.known;
 	pace.known = 0;
+	libcosy_pace_restart();
+}
+
+static void pace_begin(bool warm)
+{
+	pace.warm = warm;
+	pace.calls = 0;
+	pace.runs = 0;
+	pace.entered = pace_now();
+	if (!pace.entered)
+		pace.native = 0;
+}
+
+void libcosy_pace_restart(void)
+{
+	if (pace.native)
+		pace_begin(false);
+}
+
+/* Returns what has been saved in the kernel, less what RUNs cost: `left` counts entries so, too. */
+static uint64_t pace_saved(const struct cosy_region *owner)
+{
+	uint64_t gained = pace.calls * owner->call_gain, lost = (uint64_t)pace.runs * COSY_COST_RUN;
+
+	return gained > lost ? gained - lost : 0;
 }
 
 bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
 {
-	uint64_t now, saved;
+	uint64_t now, saved, each;
 	uint32_t native = pace.native;
 
 	if (!native || pace.owner != owner)
 		return false;
 	pace.calls += calls;
-	saved = pace.calls * owner->call_gain;
-	if (saved < MEASURED)
+	pace.runs++;
+	saved = pace_saved(owner);
+	if (saved < MEASURED) {
+		if (!pace.warm && saved >= WARMED)
+			pace_begin(true);
 		return false;
+	}
 	now = pace_now();
 	pace.native = 0;
 	pace.then = 0;
-	return now > pace.entered && pace_of(now - pace.entered, saved) / 6 > native / 5;
+	if (now <= pace.entered)
+		return false;
+	each = pace_of(now - pace.entered, saved);
+	return each > native &&
+	       each - native > native / (pace.runs < MANY_RUNS ? TOLERATED_LONG : TOLERATED);
 }

@@ -5,9 +5,10 @@
  * cosycc estimates what a call saves; only time tells whether it does.  So a process measures the
  * processor time that the native twin takes from one level of savings to the next, and divides it
  * by these savings: the native pace, in picoseconds for each instruction that would have been
- * saved.  Once the region is in the kernel the same is measured there for about as many calls.
- * Both include what the program does between two entries.  A region whose pace there is worse by a
- * fifth is given up in this process, and left native in the user's next ones.
+ * saved.  Once the region is in the kernel the same is measured there over fewer calls, without those
+ * that touch its memory first.  Both include what the program does between two entries.  A region
+ * whose pace there is worse by 1/16 is given up in this process, and left native in the user's next
+ * ones.  A long RUN may do something else than what was measured natively: there, by 1/5.
  *
  * The native pace is kept in the user's history, since a process that enters early has none of its
  * own.  Only one region of a process is measured, the first one that enters, and only while the
@@ -29,6 +30,9 @@ void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native);
 
 /* Begins to measure in the kernel; before the region's first RUN. */
 void libcosy_pace_enter(const struct cosy_region *owner);
+
+/* Begins again, after a program of the region was loaded: that is no part of its pace. */
+void libcosy_pace_restart(void);
 
 /* Counts calls that a RUN of the region made.  True, once: it is slower in the kernel. */
 bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls);

@@ -5,6 +5,7 @@
 
 #include "region/cancel.h"
 #include "lock.h"
+#include "region/pace.h"
 #include "region/program.h"
 #include "region/region.h"
 #include "process/settings.h"
@@ -140,6 +141,7 @@ static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 		return;
 	}
 	loaded->retry.next = 0;
+	libcosy_pace_restart();
 	__atomic_store_n(&loaded->place, (u64)generation << 32 | handle, __ATOMIC_RELEASE);
 }
 

@@ -83,7 +83,7 @@ struct cosy_region {
 	uint32_t flags; /* COSY_REGION_..., and what is lost: COSY_REGION_LOST_SHIFT */
 	uint32_t loops; /* heads that count in it */
 	uint32_t life;	/* libcosy's: which context's life it counts in; starts 0 */
-	uint32_t arrivals; /* libcosy's: under COSY_TIER=N; starts 0 */
+	uint32_t arrivals; /* libcosy's: under COSY_TIER=N, and of heads that waited; starts 0 */
 	int64_t counted;   /* libcosy's: `left` under COSY_STATS=1; starts 0 */
 
 	/* Only with COSY_REGION_KEYED, which a region has and a loop's head has not */

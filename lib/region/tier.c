@@ -18,6 +18,11 @@
 /* How far a region may go. */
 #define STATES (COSY_REGION_SEEN | COSY_REGION_UNSEEN | COSY_REGION_ADMITTED)
 
+/* A compilation that the history advises costs at most this share of the expected run time. */
+#define HISTORY_SHARE 12
+/* Arrivals at loop heads for which a region waits for an arrival at its entry. */
+#define HEADS_WAITED 32
+
 enum history_verdict {
 	COSY_STAYS_NATIVE, /* until it has saved more */
 	COSY_IF_SEEN,	   /* goes to the kernel if nothing has to be compiled for it */
@@ -57,14 +62,20 @@ static void tier_set_state(struct cosy_region *owner, uint32_t state)
 
 /* --- What it costs, and what has to be saved for it -------------------------------------- */
 
+static int64_t tier_program_cost(const struct cosy_region *region, int64_t each, int64_t insn)
+{
+	const struct cosy_compound *compound = region->compound;
+
+	return each + (int64_t)compound->insn_cnt * insn;
+}
+
 /*
  * Returns what it costs to load a region.  That is two programs where there are loops: the entry's
  * and a head's will both be loaded.
  */
 static int64_t tier_load_cost(const struct cosy_region *owner, int64_t each, int64_t insn)
 {
-	const struct cosy_compound *compound = owner->compound;
-	int64_t cost = each + (int64_t)compound->insn_cnt * insn;
+	int64_t cost = tier_program_cost(owner, each, insn);
 
 	return owner->loops ? cost * 2 : cost;
 }
@@ -201,7 +212,25 @@ static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_
 	return i == now ? 0 : 2 * (int64_t)COSY_RECALL_LEVEL(i - 1) - owner->saved;
 }
 
-static enum history_verdict tier_judge(struct cosy_region *owner, int fd)
+/*
+ * Tells whether the history advises to compile.  The estimate may be wrong: then one program was
+ * compiled in vain, since the next one is loaded only if the first does well.  So that must be
+ * small compared with what the whole region costs natively.
+ */
+static bool history_advises_compiling(const struct cosy_region *region,
+				      const struct cosy_region *owner, int64_t saved,
+				      int64_t expected)
+{
+	int64_t cost = tier_seen_cost(owner) +
+		       tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
+
+	/* Above the first level alone, so that processes which end before it compile nothing. */
+	return levels_of(saved) > 1 && expected >= 2 * cost &&
+	       (saved + expected) * COSY_TIER_SHARE >= tier_budget(owner, cost) * HISTORY_SHARE;
+}
+
+static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
+				       int fd)
 {
 	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
 	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;
@@ -215,8 +244,7 @@ static enum history_verdict tier_judge(struct cosy_region *owner, int fd)
 	}
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
-	/* Above the first level alone, so that processes which end before it compile nothing. */
-	if (levels_of(saved) > 1 && expected >= seen + compile) {
+	if (history_advises_compiling(region, owner, saved, expected)) {
 		libcosy_count(&libcosy_counts.remembered, 1);
 		return COSY_GOES;
 	}
@@ -279,6 +307,16 @@ static bool tier_take(int64_t *count, int64_t value)
 							__ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/*
+ * Tells whether a region that has earned a question waits for an arrival at its entry.  A region that
+ * is entered often needs no program of a loop's head then.
+ */
+static bool tier_waits(const struct cosy_region *region, struct cosy_region *owner)
+{
+	return region != owner && !__atomic_load_n(&owner->cache, __ATOMIC_RELAXED) &&
+	       __atomic_fetch_add(&owner->arrivals, 1, __ATOMIC_RELAXED) < HEADS_WAITED;
+}
+
 /* Counts in place of the region's code, which under COSY_STATS=1 asks at each arrival. */
 static bool tier_has_earned(const struct cosy_region *region, struct cosy_region *owner)
 {
@@ -287,10 +325,14 @@ static bool tier_has_earned(const struct cosy_region *region, struct cosy_region
 
 	if (!libcosy_settings.stats) {
 		left = __atomic_load_n(&owner->left, __ATOMIC_RELAXED);
+		if (left < 0 && tier_waits(region, owner))
+			return false;
 		return admitted ? left < 0 : tier_take(&owner->left, left);
 	}
 	loops = __atomic_exchange_n(&owner->left, ASK_ALWAYS, __ATOMIC_RELAXED) - ASK_ALWAYS;
 	left = __atomic_add_fetch(&owner->counted, loops - region->gain, __ATOMIC_RELAXED);
+	if ((admitted || left < 0) && tier_waits(region, owner))
+		return false;
 	return admitted || tier_take(&owner->counted, left);
 }
 
@@ -406,7 +448,7 @@ bool libcosy_tier_wants(struct cosy_region *region, int fd)
 	}
 	if (tier_state(owner) & (COSY_REGION_SEEN | COSY_REGION_ADMITTED))
 		return true;
-	switch (tier_judge(owner, fd)) {
+	switch (tier_judge(region, owner, fd)) {
 	case COSY_STAYS_NATIVE:
 		return false;
 	case COSY_IF_SEEN:
@@ -453,4 +495,13 @@ void libcosy_tier_slower(struct cosy_region *region)
 
 	if (tier_has_history(owner) && libcosy_generation())
 		tier_recall(owner, libcosy_context_fd(), COSY_RECALL_SLOWER, &recall);
+}
+
+__attribute__((cold)) int64_t libcosy_tier_tolerated_loss(const struct cosy_region *owner)
+{
+	int64_t tolerated = owner->share ? tier_saved(owner) / owner->share : 0;
+
+	if (tolerated < COSY_MIN_BALANCE_LOSS)
+		return COSY_MIN_BALANCE_LOSS;
+	return tolerated < COSY_MAX_BALANCE_LOSS ? tolerated : COSY_MAX_BALANCE_LOSS;
 }

@@ -58,6 +58,12 @@ void libcosy_tier_denied(struct cosy_region *region, bool refused);
 /* Notes, for this process and the user's next ones, that a region is slower in the kernel. */
 void libcosy_tier_slower(struct cosy_region *region);
 
+/*
+ * Returns how many instructions a region's programs may lose in the kernel before they are given up:
+ * a small share of what it cost natively so far.
+ */
+int64_t libcosy_tier_tolerated_loss(const struct cosy_region *owner);
+
 /* Tells whether every region goes to the kernel at once, so that it pays to prepare for it. */
 bool libcosy_tier_forced(void);
 

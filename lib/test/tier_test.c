@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* tier_test.c - tests when a region has earned the kernel, and what an arrival does until then. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +18,7 @@
 #include "region/region.h"
 #include "process/settings.h"
 #include "region/tier.h"
+#include "syscall.h"
 
 #include "assemble.h"
 
@@ -158,7 +166,7 @@ static void burn(void)
 /* Checks that calls which took longer than the native twin's are found, once, after enough of them. */
 static void slower_is_measured(void)
 {
-	const uint64_t enough = (COSY_RECALL_LEVEL(2) - COSY_RECALL_LEVEL(1)) / GAIN;
+	const uint64_t enough = COSY_RECALL_LEVEL(1) / GAIN;
 	struct cosy_region region = new_region(), other = new_region();
 
 	region.call_gain = GAIN;
@@ -172,10 +180,16 @@ static void slower_is_measured(void)
 	for (uint32_t native = 1; native; native = native == 1 ? UINT32_MAX : 0) {
 		libcosy_pace_recall(&region, native);
 		libcosy_pace_enter(&region);
+		burn();
+		/* The first calls are left out, and those before a program was loaded. */
+		CHECK(!libcosy_pace_is_slower(&region, enough - 1));
+		CHECK(!libcosy_pace_is_slower(&region, enough - 1));
+		libcosy_pace_restart();
+		CHECK(!libcosy_pace_is_slower(&region, enough - 1));
 		CHECK(!libcosy_pace_is_slower(&region, enough - 1));
 		CHECK(!libcosy_pace_is_slower(&other, enough));
 		burn();
-		CHECK_EQ(libcosy_pace_is_slower(&region, 1), native == 1);
+		CHECK_EQ(libcosy_pace_is_slower(&region, 8), native == 1);
 		CHECK(!libcosy_pace_is_slower(&region, 2 * enough));
 	}
 }
@@ -193,6 +207,44 @@ static void loops_count_in_their_region(void)
 	together = arrivals_until_load(&head, 1000000);
 	CHECK(together > alone && together < 2 * alone);
 	CHECK(arrive(&region));
+}
+
+/* Checks that an entry that comes soon goes to the kernel in place of a loop's head. */
+static void heads_wait_for_the_entry(void)
+{
+	for (int comes = 0; comes < 2; comes++) {
+		struct cosy_region region = new_region(), head = new_region();
+		long waited = 0;
+
+		region.loops = 1;
+		head.entry = &region;
+		CHECK(!arrive(&region));
+		while (region.left >= 0)
+			arrive(&head);
+		for (int i = 0; comes && i < 20; i++)
+			CHECK(!arrive(&head));
+		if (comes) {
+			CHECK(arrive(&region));
+			continue;
+		}
+		while (waited < 1000 && !arrive(&head))
+			waited++;
+		CHECK(waited >= 20 && waited < 100);
+	}
+}
+
+/* Checks that a program is given up after a loss that is small beside what the region cost so far. */
+static void tolerates_small_losses(void)
+{
+	struct cosy_region region = new_region();
+
+	region.flags = COSY_REGION_KEYED;
+	region.saved = 0;
+	CHECK_EQ(libcosy_tier_tolerated_loss(&region), COSY_MIN_BALANCE_LOSS);
+	region.saved = 2 * COSY_MIN_BALANCE_LOSS * COSY_TIER_SHARE;
+	CHECK_EQ(libcosy_tier_tolerated_loss(&region), 2 * COSY_MIN_BALANCE_LOSS);
+	region.saved = INT64_MAX / 2;
+	CHECK_EQ(libcosy_tier_tolerated_loss(&region), COSY_MAX_BALANCE_LOSS);
 }
 
 static void losing_stays_native(void)
@@ -242,6 +294,84 @@ static void counts_from_zero_by_number(void)
 	libcosy_settings.tier = COSY_TIER_AUTO;
 }
 
+/* --- A thread that asks while another one forks ----------------------------------------------- */
+
+static bool device_is_held, device_is_reached;
+
+/* In libc's place: opening the device lasts as long as device_is_held. */
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+	}
+	if (!strcmp(path, COSY_DEVICE) && __atomic_load_n(&device_is_held, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&device_is_reached, true, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&device_is_held, __ATOMIC_ACQUIRE))
+			sched_yield();
+		errno = ENOENT;
+		return -1;
+	}
+	/* Not by syscall(), which makes libcosy expect filters. */
+	return (int)cosy_syscall6(SYS_openat, (unsigned long)AT_FDCWD, (unsigned long)path,
+				  (unsigned long)flags, mode, 0, 0);
+}
+
+static void *ask(void *arg)
+{
+	libcosy_context_open();
+	return arg;
+}
+
+static void *let_go(void *arg)
+{
+	/* The fork is under way by then, or over. */
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	__atomic_store_n(&device_is_held, false, __ATOMIC_RELEASE);
+	return arg;
+}
+
+/* Checks that a fork child does not wait for a thread of its parent's, which it has not. */
+static void fork_children_do_not_wait_for_the_asker(void)
+{
+	pthread_t asker, other;
+	int status;
+	pid_t pid;
+
+	device_is_held = true;
+	CHECK(!pthread_create(&asker, NULL, ask, NULL));
+	while (!__atomic_load_n(&device_is_reached, __ATOMIC_ACQUIRE))
+		sched_yield();
+	CHECK(!pthread_create(&other, NULL, let_go, NULL));
+	pid = fork();
+	if (!pid) {
+		__atomic_store_n(&device_is_held, false, __ATOMIC_RELEASE);
+		libcosy_context_open();
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	CHECK(!pthread_join(asker, NULL) && !pthread_join(other, NULL));
+}
+
+/* Does it in a process of its own: it has threads, and nothing was asked before. */
+static void fork_children_are_checked_apart(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		fork_children_do_not_wait_for_the_asker();
+		_exit(check_result());
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+}
+
 /* Checks that a child, which has no context, does not get what its parent has earned. */
 static void fork_children_count_anew(void)
 {
@@ -289,6 +419,7 @@ int main(void)
 	libcosy_settings.mode = COSY_MODE_AUTO;
 	libcosy_settings.tier = COSY_TIER_AUTO;
 	libcosy_settings.stats = false;
+	fork_children_are_checked_apart();
 	earns_what_it_costs();
 	earns_that_it_is_compiled();
 	earns_it_without_history();
@@ -296,6 +427,8 @@ int main(void)
 	slower_is_measured();
 	loops_count_in_their_region();
 	loops_count_while_counted();
+	heads_wait_for_the_entry();
+	tolerates_small_losses();
 	losing_stays_native();
 	large_costs_are_counted_too();
 	refused_asks_no_more();
