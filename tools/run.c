@@ -38,7 +38,7 @@ static void usage(void)
 	      "\n"
 	      "  --stats                when a process ends, print how its files were read, or\n"
 	      "                         why nothing was served\n"
-	      "  --explain FILE         report whether reads of FILE are served, and if not, why\n"
+	      "  --explain FILE         report whether reads of FILE are served, or why not\n"
 	      "  --memory=SIZE          let windows take SIZE bytes in each process (32M)\n"
 	      "  --alone[=PATTERN,...]  start matching programs, or all, without the library\n"
 	      "  --policy FILE          take the rules from FILE, see cosy-run.conf(5)\n"
