@@ -27,7 +27,8 @@ says 0 'Compounds run in this kernel' $cosy doctor
 says 0 'pages move between processes' $cosy doctor
 says 0 'your processes have 0 arenas of 0 KB (0 pages frozen, 0 of them under way), 0 parcels of 0 KB, 0 ports of 0 KB' $cosy doctor
 # The report is the same on every kernel, except for what doctor_report.txt explains.
-here=$(dirname "$0") series=$(uname -r | cut -d. -f1,2)
+here=$(dirname "$0") release=$(uname -r)
+series=$(echo "$release" | cut -d. -f1,2)
 sed -e '/^#/d' -e "s/^$series|//" -e "/^!$series|/d" -e 's/^![0-9.]*|//' -e '/^[0-9.]*|/d' "$here/doctor_report.txt" >/tmp/expected
 {
 	env -u COSY_TIER $cosy doctor
