@@ -71,7 +71,8 @@ u64 world_call(struct world *world, u32 number, const u64 reg[6])
 	world->calls++;
 	noise = world_mix(world->log, world->seed);
 
-	bytes = world_bytes(world, reg[2], 16);
+	/* A register that is no argument may hold anything. */
+	bytes = args >= 2 ? world_bytes(world, reg[2], 16) : NULL;
 	if (bytes && noise & 0x100)
 		memcpy(bytes, &noise, sizeof(noise));
 	switch (noise >> 60) {
