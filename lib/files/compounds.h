@@ -54,8 +54,10 @@ struct files_read {
 	uint64_t paths;
 	uint64_t results; /* in: int64_t[]; out: the first that was not written */
 	uint64_t end;	  /* of those */
-	uint64_t to;
-	int64_t room;
+	uint64_t to;	  /* in: 8-byte aligned; out: where the last file ends */
+	uint64_t limit;	  /* of the buffer */
+	int64_t fd;	  /* out: negative, or of a file that was not read to its end */
+	int64_t bytes;	  /* out: of that file, below `to` */
 	int64_t scratch[2];
 };
 

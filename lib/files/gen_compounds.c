@@ -6,6 +6,7 @@
  * A variable is a word of the compound's context, in the order in which it is made: the structures
  * of compounds.h have the same members in the same order.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,31 +68,56 @@ static void build_stat(struct cosy_builder *b)
 	cosy_end(b);
 }
 
-/* Reads each file, one after the other in the buffer, until one may not have fitted. */
+/*
+ * Reads each file, one after the other in the buffer, until one may not have fitted or a signal
+ * interrupts.  That file stays open, because what a FIFO or terminal has given cannot be read again.
+ */
 static void build_read(struct cosy_builder *b)
 {
 	int dirfd = cosy_var(b), flags = cosy_var(b), paths = cosy_var(b), results = cosy_var(b);
-	int end = cosy_var(b), to = cosy_var(b), room = cosy_var(b), path = cosy_var(b);
-	int bytes = cosy_var(b);
+	int end = cosy_var(b), to = cosy_var(b), limit = cosy_var(b), fd = cosy_var(b);
+	int bytes = cosy_var(b), some = cosy_var(b), scratch = cosy_var(b);
 
 	cosy_while(b, cosy_ref(results), COSY_ULT, cosy_ref(end));
-	cosy_load_from(b, path, cosy_ref(paths), cosy_int(0), COSY_64);
-	cosy_read_file(b, bytes, cosy_ref(dirfd), cosy_ref(path), cosy_ref(to), cosy_ref(room),
-		       cosy_ref(flags));
-	cosy_if(b, cosy_ref(bytes), COSY_GE, cosy_ref(room));
+	cosy_assign(b, bytes, cosy_int(0));
+	cosy_load_from(b, scratch, cosy_ref(paths), cosy_int(0), COSY_64);
+	cosy_openat(b, fd, cosy_ref(dirfd), cosy_ref(scratch), cosy_ref(flags), cosy_int(0));
+	cosy_if(b, cosy_ref(fd), COSY_EQ, cosy_int(-EINTR));
 	cosy_break(b);
+	cosy_end(b);
+	cosy_if(b, cosy_ref(fd), COSY_LT, cosy_int(0));
+	cosy_assign(b, bytes, cosy_ref(fd));
+	cosy_else(b);
+	cosy_do(b);
+	cosy_arith(b, scratch, cosy_ref(limit), COSY_SUB, cosy_ref(to));
+	cosy_read(b, some, cosy_ref(fd), cosy_ref(to), cosy_ref(scratch));
+	cosy_if(b, cosy_ref(some), COSY_LE, cosy_int(0));
+	cosy_break(b);
+	cosy_end(b);
+	cosy_arith(b, bytes, cosy_ref(bytes), COSY_ADD, cosy_ref(some));
+	cosy_arith(b, to, cosy_ref(to), COSY_ADD, cosy_ref(some));
+	cosy_do_while(b, cosy_ref(to), COSY_ULT, cosy_ref(limit));
+	cosy_if(b, cosy_ref(some), COSY_GT, cosy_int(0));
+	cosy_break(b);
+	cosy_end(b);
+	cosy_if(b, cosy_ref(some), COSY_EQ, cosy_int(-EINTR));
+	cosy_break(b);
+	cosy_end(b);
+	cosy_close(b, COSY_NO_VAR, cosy_ref(fd));
+	cosy_assign(b, fd, cosy_int(-1));
+	cosy_if(b, cosy_ref(some), COSY_LT, cosy_int(0));
+	cosy_arith(b, to, cosy_ref(to), COSY_SUB, cosy_ref(bytes));
+	cosy_assign(b, bytes, cosy_ref(some));
+	cosy_end(b);
 	cosy_end(b);
 	cosy_store_to(b, cosy_ref(results), cosy_int(0), COSY_64, cosy_ref(bytes));
 	cosy_arith(b, results, cosy_ref(results), COSY_ADD, cosy_int(sizeof(int64_t)));
 	cosy_arith(b, paths, cosy_ref(paths), COSY_ADD, cosy_int(sizeof(char *)));
-	cosy_if(b, cosy_ref(bytes), COSY_GT, cosy_int(0));
-	cosy_arith(b, bytes, cosy_ref(bytes), COSY_ADD, cosy_int(7));
-	cosy_arith(b, bytes, cosy_ref(bytes), COSY_AND, cosy_int(~7ll));
-	cosy_arith(b, to, cosy_ref(to), COSY_ADD, cosy_ref(bytes));
-	cosy_arith(b, room, cosy_ref(room), COSY_SUB, cosy_ref(bytes));
-	cosy_if(b, cosy_ref(room), COSY_LT, cosy_int(MIN_READ_ROOM));
+	cosy_arith(b, to, cosy_ref(to), COSY_ADD, cosy_int(7));
+	cosy_arith(b, to, cosy_ref(to), COSY_AND, cosy_int(~7ll));
+	cosy_arith(b, scratch, cosy_ref(limit), COSY_SUB, cosy_ref(to));
+	cosy_if(b, cosy_ref(scratch), COSY_LT, cosy_int(MIN_READ_ROOM));
 	cosy_break(b);
-	cosy_end(b);
 	cosy_end(b);
 	cosy_end(b);
 }

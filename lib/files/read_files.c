@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "files/compounds.h"
@@ -33,6 +34,9 @@ struct cosy_read_files {
 	int64_t results[MAX_RUN];
 	size_t result, result_count;
 	size_t at;
+	/* The file after these, which the compound has begun: its bytes, and where they are; or -1. */
+	int fd;
+	size_t begun, begun_at;
 	unsigned int natively; /* since it was last tried */
 };
 
@@ -49,6 +53,7 @@ struct cosy_read_files *cosy_read_files_open(int dirfd, const char *const *paths
 	files = calloc(1, sizeof(*files));
 	if (!files)
 		return NULL;
+	files->fd = -1;
 	files->dirfd = dirfd;
 	files->open_flags = O_RDONLY | O_NOCTTY;
 	if (options && options->flags & COSY_READ_NOFOLLOW)
@@ -72,10 +77,12 @@ static int room_grow(struct cosy_read_files *files)
 	return 0;
 }
 
-/* Reads an open file to its end.  0 with its bytes in *size, or an errno. */
-static int file_read(struct cosy_read_files *files, int fd, size_t *size)
+/*
+ * Reads an open file, of which the buffer already has `done` bytes, to its end.  0 with its bytes in
+ * *size, or an errno.
+ */
+static int file_read(struct cosy_read_files *files, int fd, size_t done, size_t *size)
 {
-	size_t done = 0;
 	ssize_t bytes;
 	int error;
 
@@ -85,9 +92,9 @@ static int file_read(struct cosy_read_files *files, int fd, size_t *size)
 			if (error)
 				return error;
 		}
-		bytes = read(fd, files->buffer + done, files->room - done);
-		if (bytes < 0 && errno == EINTR)
-			continue;
+		do
+			bytes = read(fd, files->buffer + done, files->room - done);
+		while (bytes < 0 && errno == EINTR);
 		if (bytes < 0)
 			return errno;
 		done += bytes;
@@ -104,8 +111,20 @@ static int file_read_path(struct cosy_read_files *files, const char *path, size_
 
 	if (fd < 0)
 		return errno;
-	error = file_read(files, fd, size);
+	error = file_read(files, fd, 0, size);
 	close(fd);
+	return error;
+}
+
+/* Reads the rest of the file that the compound has begun. */
+static int file_read_rest(struct cosy_read_files *files, size_t *size)
+{
+	int error;
+
+	memmove(files->buffer, files->buffer + files->begun_at, files->begun);
+	error = file_read(files, files->fd, files->begun, size);
+	close(files->fd);
+	files->fd = -1;
 	return error;
 }
 
@@ -122,7 +141,7 @@ static bool room_replace(struct cosy_read_files *files)
 	return files->buffer;
 }
 
-/* Has the compound read files from `next` on.  False: it read none. */
+/* Has the compound read files from `next` on.  False: it read none to its end. */
 static bool files_run(struct cosy_read_files *files)
 {
 	size_t count = files->count - files->next;
@@ -131,6 +150,7 @@ static bool files_run(struct cosy_read_files *files)
 		.flags = files->open_flags | O_CLOEXEC,
 		.paths = (uint64_t)&files->paths[files->next],
 		.results = (uint64_t)files->results,
+		.fd = -1,
 	};
 
 	if (files->natively && files->natively < MAX_NATIVE)
@@ -144,20 +164,24 @@ static bool files_run(struct cosy_read_files *files)
 		return false;
 	words.end = (uint64_t)&files->results[count < MAX_RUN ? count : MAX_RUN];
 	words.to = (uint64_t)files->buffer;
-	words.room = files->room;
+	words.limit = words.to + files->room;
 	files->at = files->result = files->result_count = 0;
-	if (libcosy_files_run(FILES_READ, &words))
-		files->result_count = (int64_t *)words.results - files->results;
+	if (!libcosy_files_run(FILES_READ, &words))
+		return false;
+	files->result_count = (int64_t *)words.results - files->results;
+	if (words.fd >= 0) {
+		files->fd = words.fd;
+		files->begun = words.bytes;
+		files->begun_at = words.to - (uint64_t)files->buffer - words.bytes;
+	}
 	return files->result_count;
 }
 
-/* Takes the next file that the compound has read.  False: it is to be read natively. */
-static bool file_take(struct cosy_read_files *files, struct cosy_file *file)
+/* Takes the next file that the compound has read. */
+static void file_take(struct cosy_read_files *files, struct cosy_file *file)
 {
 	int64_t bytes = files->results[files->result++];
 
-	if (bytes == -EINTR)
-		return false;
 	file->data = files->buffer + files->at;
 	if (bytes > 0)
 		files->at += (bytes + 7) & ~7ll;
@@ -167,7 +191,17 @@ static bool file_take(struct cosy_read_files *files, struct cosy_file *file)
 		file->error = EFBIG;
 	else
 		file->size = bytes;
-	return true;
+}
+
+/* Reads the next file by plain calls.  The buffer is the file's alone. */
+static void file_read_natively(struct cosy_read_files *files, struct cosy_file *file)
+{
+	if (files->fd >= 0)
+		file->error = file_read_rest(files, &file->size);
+	else
+		file->error = file_read_path(files, file->path, &file->size);
+	file->data = files->buffer;
+	files->natively++;
 }
 
 int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file **file)
@@ -181,14 +215,10 @@ int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file *
 		.path = files->paths[files->next],
 	};
 	*file = &files->file;
-	if ((files->result == files->result_count && !files_run(files)) ||
-	    !file_take(files, &files->file)) {
-		/* The buffer is the file's alone. */
-		files->result = files->result_count;
-		files->file.error = file_read_path(files, files->file.path, &files->file.size);
-		files->file.data = files->buffer;
-		files->natively++;
-	}
+	if (files->result < files->result_count || (files->fd < 0 && files_run(files)))
+		file_take(files, &files->file);
+	else
+		file_read_natively(files, &files->file);
 	files->next++;
 	errno = saved;
 	return 1;
@@ -202,6 +232,8 @@ void cosy_read_files_close(struct cosy_read_files *files)
 		return;
 	if (files->natively)
 		libcosy_files_count(FILES_READ, files->natively);
+	if (files->fd >= 0)
+		close(files->fd);
 	free(files->buffer);
 	free(files);
 	errno = saved;

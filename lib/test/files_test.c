@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* files_test.c - cosy_scan, cosy_stat_many and cosy_read_files against the calls that they stand for. */
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/wait.h>
 
 #include <cosy/cosy.h>
 #include <cosy/files.h>
@@ -324,6 +326,45 @@ static void test_read_files(void)
 	CHECK(!cosy_read_files_open(AT_FDCWD, paths, 1, &options) && errno == EINVAL);
 }
 
+/* What a FIFO has given cannot be read again, even if it is more than the buffer holds. */
+static void test_read_fifo(void)
+{
+	const size_t size = 1000000;
+	const char *paths[] = {"read/1", "read/fifo", "read/4096"};
+	const struct cosy_file *file;
+	struct cosy_read_files *files;
+	char *want = malloc(size);
+	pid_t child;
+	int fd, status;
+
+	MUST(want && !mkfifo("read/fifo", 0600));
+	for (size_t i = 0; i < size; i++)
+		want[i] = i * 7 + i / 251;
+	child = fork();
+	MUST(child >= 0);
+	if (!child) {
+		signal(SIGPIPE, SIG_IGN);
+		fd = open("read/fifo", O_WRONLY);
+		for (size_t done = 0, some; done < size; done += some) {
+			some = write(fd, want + done, size - done);
+			if ((ssize_t)some < 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	files = cosy_read_files_open(AT_FDCWD, paths, 3, NULL);
+	MUST(files && cosy_read_files_next(files, &file) == 1 && file->size == 1);
+	MUST(cosy_read_files_next(files, &file) == 1);
+	CHECK_EQ(file->error, 0);
+	CHECK_EQ(file->size, size);
+	CHECK(file->size == size && !memcmp(file->data, want, size));
+	MUST(cosy_read_files_next(files, &file) == 1 && file_equals(file));
+	cosy_read_files_close(files);
+	MUST(waitpid(child, &status, 0) == child);
+	CHECK_EQ(status, 0);
+	free(want);
+}
+
 /* Where the kernel runs regions, it has run these. */
 static void test_tier(void)
 {
@@ -350,6 +391,7 @@ int main(void)
 	test_scan_denied();
 	test_stat_many();
 	test_read_files();
+	test_read_fifo();
 	test_tier();
 	tree_end();
 	return check_result();
