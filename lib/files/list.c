@@ -112,11 +112,12 @@ int libcosy_list_open(struct libcosy_list *list, int closing, int dirfd, const c
 
 	libcosy_list_begin(list, -1);
 	if (list_run(list, &words)) {
-		/* As after a native open; the close is done. */
-		if (words.fd == -EINTR)
-			words.fd = libcosy_open_dir(dirfd, name, flags);
 		list->fd = words.fd;
-		return words.fd;
+		if (words.fd != -EINTR)
+			return words.fd;
+		/* The close is done; nothing was listed. */
+		libcosy_list_begin(list, libcosy_open_dir(dirfd, name, flags));
+		return list->fd < 0 ? -errno : list->fd;
 	}
 	if (closing >= 0)
 		close(closing);
@@ -150,20 +151,23 @@ static ssize_t list_fill(struct libcosy_list *list)
 	struct files_list words = {.closing = -1, .fd = list->fd};
 	int64_t more = list->more;
 
-	/* What the portion before has ended with.  It is reported once. */
-	if (more <= 0 && more != -EINTR) {
-		list->more = more ? 1 : 0;
-		return more;
+	/* What the portion before has ended with. */
+	if (more > 0) {
+		if (!list_run(list, &words))
+			return list_fill_natively(list);
+		if (list->end)
+			return list->end;
+		more = list->more;
 	}
-	if (!list_run(list, &words))
+	/*
+	 * The compound also stops for a signal and for a name too long for it.  The plain call goes
+	 * on, or reports any other error itself.
+	 */
+	if (more < 0) {
+		list->more = 1;
 		return list_fill_natively(list);
-	if (list->end)
-		return list->end;
-	more = list->more;
-	if (more == -EINTR)
-		return list_fill_natively(list);
-	list->more = more ? 1 : 0;
-	return more;
+	}
+	return 0;
 }
 
 /* --- Entries ------------------------------------------------------------------------------------ */
