@@ -77,15 +77,14 @@ static bool removal_leave(struct removal *removal, const struct cosy_dir_entry *
 	error = entry_remove(removal, entry, AT_REMOVEDIR);
 	if (!error)
 		return true;
-	if (error == ENOTEMPTY || error == EEXIST) {
-		/* Some file systems pass over entries while others are removed. */
-		if (!kept && libcosy_walk_again(removal->walk))
-			return true;
-		if (kept) {
-			removal->kept_depth = entry->depth;
-			return true;
-		}
+	/* What is left in it was reported, or that it cannot be listed. */
+	if (kept) {
+		removal->kept_depth = entry->depth;
+		return true;
 	}
+	/* Some file systems pass over entries while others are removed. */
+	if ((error == ENOTEMPTY || error == EEXIST) && libcosy_walk_again(removal->walk))
+		return true;
 	return removal_fail(removal, entry, error);
 }
 
