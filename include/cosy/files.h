@@ -236,7 +236,10 @@ void cosy_read_files_close(struct cosy_read_files *files);
  */
 typedef int (*cosy_failed_function)(void *argument, const char *path, int error);
 
-/* COSY_COPY_INTO: `to` may exist.  Files in it are replaced, directories are merged. */
+/*
+ * COSY_COPY_INTO: `to` may exist.  Files in it are replaced, directories are merged.  Directories
+ * that were there keep their permissions, except with COSY_COPY_MODE.
+ */
 #define COSY_COPY_INTO	(1u << 0)
 #define COSY_COPY_MODE	(1u << 1) /* permissions are the source's, whatever the umask is */
 #define COSY_COPY_TIMES (1u << 2) /* access and modification times are the source's */
@@ -262,7 +265,8 @@ struct cosy_copy_options {
  * Without a `failed` function stops at the first failure, else goes on as that says.  Returns 0 if
  * all was copied, else -1 with the first failure's errno; what was copied stays.  EEXIST: there is
  * a `to`, or a name in it, without COSY_COPY_INTO.  EINVAL: flags, or `to` is `from` or a
- * directory in it, which is not copied into itself.
+ * directory in it, which is not copied into itself; or a directory in `to` is the one that would
+ * be copied to it, by a mount, and is left alone.  ESTALE: somebody else replaced a file meanwhile.
  *
  * Safe where others may change either tree: no link is followed in them.
  */

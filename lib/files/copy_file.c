@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "files/copy_file.h"
@@ -15,18 +16,25 @@
 int libcosy_copy_attributes(int fd, const struct stat *stat, uint32_t flags)
 {
 	const struct timespec times[] = {stat->st_atim, stat->st_mtim};
-	mode_t kept = 0777;
 	struct stat now;
+	mode_t mode;
 
 	if (flags & COSY_COPY_OWNER && fchown(fd, stat->st_uid, stat->st_gid))
 		return errno;
 	if (flags & COSY_COPY_MODE) {
-		if (fchmod(fd, libcosy_copy_mode(stat, flags)))
+		mode = libcosy_copy_mode(stat, flags);
+		/* The special bits of a directory are its own, or inherited. */
+		if (S_ISDIR(stat->st_mode) && !(flags & COSY_COPY_OWNER)) {
+			if (fstat(fd, &now))
+				return errno;
+			mode |= now.st_mode & 07000;
+		}
+		if (fchmod(fd, mode))
 			return errno;
-	} else if (S_ISDIR(stat->st_mode) && (stat->st_mode & 0700) != 0700) {
+	} else if (S_ISDIR(stat->st_mode) && !(flags & COPY_MERGED) &&
+		   (stat->st_mode & 0700) != 0700) {
 		/* It was made with all of these, to be written to. */
-		kept = (stat->st_mode & 0700) | 077;
-		if (fstat(fd, &now) || fchmod(fd, now.st_mode & kept))
+		if (fstat(fd, &now) || fchmod(fd, now.st_mode & 07777 & ~(~stat->st_mode & 0700)))
 			return errno;
 	}
 	return flags & COSY_COPY_TIMES && futimens(fd, times) ? errno : 0;
@@ -107,6 +115,27 @@ static int file_copy_from(int from, int to_dirfd, const char *name, uint32_t fla
 	return error;
 }
 
+/* Opens a regular file, and waits for the end of a lease on it. */
+static int file_open_leased(int dirfd, const char *name)
+{
+	int path = libcosy_open_file(dirfd, name, O_PATH | O_NOFOLLOW), fd = -1, error;
+	char link[32];
+	struct stat stat;
+
+	if (path < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
+	if (fstat(path, &stat))
+		error = errno;
+	else if (!S_ISREG(stat.st_mode))
+		error = ESTALE;
+	else
+		error = (fd = libcosy_open_file(AT_FDCWD, link, O_RDONLY)) < 0 ? errno : 0;
+	close(path);
+	errno = error;
+	return fd;
+}
+
 int libcosy_copy_file(int from_dirfd, int to_dirfd, const char *name, uint32_t flags, char *buffer)
 {
 	/* O_NONBLOCK: it may have become a FIFO. */
@@ -114,6 +143,8 @@ int libcosy_copy_file(int from_dirfd, int to_dirfd, const char *name, uint32_t f
 		libcosy_open_file(from_dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	int error;
 
+	if (from < 0 && errno == EWOULDBLOCK)
+		from = file_open_leased(from_dirfd, name);
 	if (from < 0)
 		return errno;
 	error = file_copy_from(from, to_dirfd, name, flags, buffer);

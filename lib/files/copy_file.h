@@ -10,6 +10,9 @@
 /* Bytes of the buffer that files are copied through. */
 #define COPY_BUFFER 65536
 
+/* With COSY_COPY_*: the directory was there before the copy. */
+#define COPY_MERGED (1u << 31)
+
 /* Returns the permissions that COSY_COPY_MODE asks for. */
 static inline mode_t libcosy_copy_mode(const struct stat *stat, uint32_t flags)
 {

@@ -26,7 +26,8 @@ struct copy {
 	struct cosy_walk *walk;
 	struct libcosy_levels to;
 	uint32_t flags;
-	dev_t device; /* of the copy's first directory */
+	bool merged;  /* the copy's first directory was there before */
+	dev_t device; /* of that */
 	ino_t inode;
 	char *buffer;
 	struct libcosy_failures failures;
@@ -46,23 +47,55 @@ static int link_copy(struct copy *copy, int from, int to, const struct cosy_dir_
 	return symlinkat(target, to, entry->name) ? errno : 0;
 }
 
-/* Gives what was made by its name the attributes that were asked for. */
-static int entry_finish(const struct copy *copy, int to, const struct cosy_dir_entry *entry)
+/* Opens what was just made, even if that takes a descriptor of the levels'.  -1 with errno. */
+static int made_open(struct copy *copy, int dirfd, const char *name, int flags)
 {
-	const struct stat *stat = entry->stat;
-	const struct timespec times[] = {stat->st_atim, stat->st_mtim};
-	bool is_link = S_ISLNK(stat->st_mode);
+	int fd;
 
-	if (copy->flags & COSY_COPY_OWNER &&
-	    fchownat(to, entry->name, stat->st_uid, stat->st_gid, AT_SYMLINK_NOFOLLOW))
+	do
+		fd = libcosy_open_file(dirfd, name, flags | O_NOFOLLOW);
+	while (fd < 0 && (errno == EMFILE || errno == ENFILE) && libcosy_levels_shed(&copy->to));
+	return fd;
+}
+
+/* Gives what was made by its name the attributes that were asked for. */
+static int made_finish(int fd, const struct stat *stat, uint32_t flags)
+{
+	const struct timespec times[] = {stat->st_atim, stat->st_mtim};
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (flags & COSY_COPY_OWNER && fchownat(fd, "", stat->st_uid, stat->st_gid, AT_EMPTY_PATH))
 		return errno;
-	/* fchmodat follows links, so the name may have to be one of our own: it was made just now. */
-	if (copy->flags & COSY_COPY_MODE && !is_link &&
-	    fchmodat(to, entry->name, libcosy_copy_mode(stat, copy->flags), AT_SYMLINK_NOFOLLOW))
+	if (flags & COSY_COPY_MODE && !S_ISLNK(stat->st_mode) &&
+	    chmod(link, libcosy_copy_mode(stat, flags)))
 		return errno;
-	if (copy->flags & COSY_COPY_TIMES && utimensat(to, entry->name, times, AT_SYMLINK_NOFOLLOW))
+	return flags & COSY_COPY_TIMES && utimensat(fd, "", times, AT_EMPTY_PATH) ? errno : 0;
+}
+
+/*
+ * Finishes what was made by its name.  If the name now leads to another file, such as a hard link
+ * that somebody else has put there, that file stays as it is.
+ */
+static int entry_finish(struct copy *copy, int to, const struct cosy_dir_entry *entry)
+{
+	struct stat made;
+	int fd, error;
+
+	if (!(copy->flags & (COSY_COPY_OWNER | COSY_COPY_MODE | COSY_COPY_TIMES)))
+		return 0;
+	fd = made_open(copy, to, entry->name, O_PATH);
+	if (fd < 0)
 		return errno;
-	return 0;
+	if (fstat(fd, &made))
+		error = errno;
+	else if ((made.st_mode ^ entry->stat->st_mode) & S_IFMT || made.st_nlink != 1 ||
+		 made.st_uid != geteuid())
+		error = ESTALE;
+	else
+		error = made_finish(fd, entry->stat, copy->flags);
+	close(fd);
+	return error;
 }
 
 static int entry_make(struct copy *copy, int from, int to, const struct cosy_dir_entry *entry)
@@ -105,18 +138,38 @@ static int entry_copy(struct copy *copy, const struct cosy_dir_entry *entry)
 /* --- Directories ---------------------------------------------------------------------------------- */
 
 /* Makes a directory, or takes the one that is there.  0, or an errno. */
-static int dir_make(const struct copy *copy, int dirfd, const char *name, mode_t mode)
+static int dir_make(const struct copy *copy, int dirfd, const char *name, mode_t mode, bool *merged)
 {
 	/* Whatever the source's mode is, we have to write there. */
-	if (!mkdirat(dirfd, name, (mode & 0777) | 0700))
+	*merged = mkdirat(dirfd, name, (mode & 0777) | 0700);
+	if (!*merged || (errno == EEXIST && copy->flags & COSY_COPY_INTO))
 		return 0;
-	return errno == EEXIST && copy->flags & COSY_COPY_INTO ? 0 : errno;
+	return errno;
+}
+
+/* Returns the flags for libcosy_copy_attributes of a directory. */
+static uint32_t dir_flags(const struct copy *copy, bool merged)
+{
+	return copy->flags | (merged ? COPY_MERGED : 0);
+}
+
+/* Gives the copy of a directory that the walk does not enter its attributes. */
+static int dir_finish(struct copy *copy, int dirfd, const struct cosy_dir_entry *entry, bool merged)
+{
+	int fd = made_open(copy, dirfd, entry->name, O_RDONLY | O_DIRECTORY), error;
+
+	if (fd < 0)
+		return errno;
+	error = libcosy_copy_attributes(fd, entry->stat, dir_flags(copy, merged));
+	close(fd);
+	return error;
 }
 
 /* Makes a directory of the copy when its entry is reported. */
 static int dir_copy(struct copy *copy, const struct cosy_dir_entry *entry)
 {
 	int to, error = 0;
+	bool merged;
 
 	if (!entry->stat)
 		error = entry->error;
@@ -124,10 +177,35 @@ static int dir_copy(struct copy *copy, const struct cosy_dir_entry *entry)
 		error = EINVAL;
 	if (!error) {
 		to = libcosy_level_fd(&copy->to, copy->to.count - 1);
-		error = to < 0 ? errno : dir_make(copy, to, entry->name, entry->stat->st_mode);
+		error = to < 0 ? errno
+			       : dir_make(copy, to, entry->name, entry->stat->st_mode, &merged);
 	}
 	if (error)
 		cosy_walk_skip(copy->walk);
+	else if (!libcosy_walk_enters(copy->walk))
+		error = dir_finish(copy, to, entry, merged);
+	else if (merged)
+		libcosy_walk_mark(copy->walk);
+	return error;
+}
+
+/*
+ * Returns EINVAL if the copy's directory, which is open, is the source's, as by a mount: files would
+ * be replaced by themselves.  Else 0, or an errno.
+ */
+static int dir_compare(struct copy *copy, const struct cosy_dir_entry *entry)
+{
+	struct level *top = libcosy_level_top(&copy->to);
+	int dirfd = cosy_walk_fd(copy->walk), error = 0;
+	struct stat stat;
+
+	if (dirfd == -1 || fstatat(dirfd, entry->name, &stat, AT_SYMLINK_NOFOLLOW) ||
+	    (errno = libcosy_level_identify(top)))
+		error = errno;
+	else if (top->device == stat.st_dev && top->inode == stat.st_ino)
+		error = EINVAL;
+	/* Nothing is copied to it, and it keeps its attributes. */
+	top->error = error;
 	return error;
 }
 
@@ -142,21 +220,29 @@ static int dir_enter(struct copy *copy, const struct cosy_dir_entry *entry)
 		return ENOMEM;
 	}
 	error = libcosy_levels_open(&copy->to, NULL);
+	if (!error && copy->flags & COSY_COPY_INTO)
+		error = dir_compare(copy, entry);
 	if (error)
 		cosy_walk_skip(copy->walk);
 	return error;
 }
 
 /* Gives the copy of a directory that is done the source's attributes. */
-static int dir_leave(struct copy *copy)
+static int dir_leave(struct copy *copy, const struct cosy_dir_entry *entry)
 {
-	int from = libcosy_walk_dir_fd(copy->walk), error = 0;
-	struct level *top = libcosy_level_top(&copy->to);
+	bool merged = entry->depth ? libcosy_walk_is_marked(copy->walk) : copy->merged;
 	struct stat stat;
+	int from, to, error = 0;
 
-	if (from >= 0 && top->fd >= 0)
-		error = fstat(from, &stat) ? errno
-					   : libcosy_copy_attributes(top->fd, &stat, copy->flags);
+	/* A directory that could not be opened was reported. */
+	if (!libcosy_level_top(&copy->to)->error && !libcosy_walk_failed(copy->walk)) {
+		from = libcosy_walk_dir_fd(copy->walk);
+		to = from < 0 ? -1 : libcosy_level_fd(&copy->to, copy->to.count - 1);
+		if (to < 0 || fstat(from, &stat))
+			error = errno;
+		else
+			error = libcosy_copy_attributes(to, &stat, dir_flags(copy, merged));
+	}
 	libcosy_levels_pop(&copy->to);
 	return error;
 }
@@ -171,7 +257,7 @@ static int copy_event(struct copy *copy, const struct cosy_dir_entry *entry)
 	case COSY_WALK_ENTER:
 		return entry->depth ? dir_enter(copy, entry) : 0;
 	case COSY_WALK_LEAVE:
-		return dir_leave(copy);
+		return dir_leave(copy, entry);
 	default:
 		return entry->error;
 	}
@@ -206,6 +292,7 @@ static int copy_begin(struct copy *copy, int dirfd, const char *path)
 	fd = libcosy_open_dir(dirfd, path, is_new ? O_NOFOLLOW : 0);
 	if (fd < 0)
 		return errno;
+	copy->merged = !is_new;
 	copy->device = stat.st_dev;
 	copy->inode = stat.st_ino;
 	if (fstat(fd, &stat))

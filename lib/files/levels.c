@@ -86,12 +86,23 @@ bool libcosy_levels_note(struct libcosy_levels *levels, const char *name, size_t
 {
 	struct level *top = libcosy_level_top(levels);
 
-	if (!levels_reserve(&levels->names, &levels->names_room, top->end + length + 1, 1))
+	if (!levels_reserve(&levels->names, &levels->names_room, top->end + length + 2, 1))
 		return false;
-	memcpy(levels->names + top->end, name, length);
-	levels->names[top->end + length] = 0;
-	top->end += length + 1;
+	levels->names[top->end] = 0;
+	memcpy(levels->names + top->end + 1, name, length);
+	levels->names[top->end + length + 1] = 0;
+	top->end += length + 2;
 	return true;
+}
+
+void libcosy_levels_unnote(struct libcosy_levels *levels, size_t name_length)
+{
+	libcosy_level_top(levels)->end -= name_length + 2;
+}
+
+void libcosy_levels_mark(struct libcosy_levels *levels, size_t name_length)
+{
+	levels->names[libcosy_level_top(levels)->end - name_length - 2] = 1;
 }
 
 int libcosy_levels_push(struct libcosy_levels *levels)
@@ -99,6 +110,7 @@ int libcosy_levels_push(struct libcosy_levels *levels)
 	struct level *top = libcosy_level_top(levels);
 	size_t path, length;
 	const char *name;
+	bool marked;
 
 	if (top->next == top->end)
 		return 0;
@@ -106,14 +118,16 @@ int libcosy_levels_push(struct libcosy_levels *levels)
 			    sizeof(*levels->stack)))
 		return -1;
 	top = libcosy_level_top(levels);
-	name = levels->names + top->next;
+	marked = levels->names[top->next];
+	name = levels->names + top->next + 1;
 	length = strlen(name);
 	path = libcosy_levels_name(levels, name, length);
 	if (!path)
 		return -1;
-	top->next += length + 1;
+	top->next += length + 2;
 	levels->stack[levels->count++] = (struct level){
 		.fd = -1,
+		.marked = marked,
 		.path = path,
 		.name = path - length,
 		.next = top->end,
@@ -279,8 +293,10 @@ int libcosy_level_fd(struct libcosy_levels *levels, size_t index)
 		return -1;
 	}
 	levels_close(levels);
-	if (level_ascend(levels, index) || level_find(levels, index))
-		return levels->stack[index].fd;
+	do
+		if (level_ascend(levels, index) || level_find(levels, index))
+			return levels->stack[index].fd;
+	while ((errno == EMFILE || errno == ENFILE) && libcosy_levels_shed(levels));
 	/* It was there before, so it has been moved or removed. */
 	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
 		errno = ESTALE;
@@ -310,8 +326,13 @@ void libcosy_levels_pop(struct libcosy_levels *levels)
 {
 	struct level *top = libcosy_level_top(levels);
 
-	if (levels->count > 1 && top[-1].fd < 0 && !top[-1].error)
-		level_ascend(levels, levels->count - 2);
+	/* It opens while this one is still open, so what is closed anyway makes room first. */
+	if (levels->count > 1 && top[-1].fd < 0 && !top[-1].error) {
+		levels_close(levels);
+		while (!level_ascend(levels, levels->count - 2) && top->fd >= 0 &&
+		       (errno == EMFILE || errno == ENFILE) && libcosy_levels_shed(levels))
+			;
+	}
 	levels->count--;
 	if (top->fd < 0)
 		return;

@@ -21,6 +21,7 @@ struct level {
 	int fd;		     /* -1: not open */
 	int error;	     /* if it cannot be opened any more: errno */
 	bool identified;     /* `device` and `inode` are known */
+	bool marked;	     /* it was marked when it was noted */
 	unsigned int listed; /* how often it was listed again */
 	dev_t device;
 	ino_t inode;
@@ -37,7 +38,7 @@ struct libcosy_levels {
 	int open_flags; /* O_NOFOLLOW or 0 */
 	char *path;	/* of the current level, and above it the current entry's name */
 	size_t path_room;
-	char *names; /* NUL-terminated, one after the other */
+	char *names; /* for each a byte, 1 if marked, and its name, NUL-terminated */
 	size_t names_room;
 	struct libcosy_levels *other; /* of the same thread, that share its descriptors; or NULL */
 };
@@ -62,6 +63,12 @@ int libcosy_level_fd(struct libcosy_levels *levels, size_t index);
  * False: there is none.
  */
 bool libcosy_levels_shed(struct libcosy_levels *levels);
+
+/* Marks the directory noted last in the top level, for the level that it becomes. */
+void libcosy_levels_mark(struct libcosy_levels *levels, size_t name_length);
+
+/* Forgets the directory noted last in the top level. */
+void libcosy_levels_unnote(struct libcosy_levels *levels, size_t name_length);
 
 /* Makes sure that device and inode of an open level are known.  0, or an errno. */
 int libcosy_level_identify(struct level *level);

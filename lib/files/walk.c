@@ -309,7 +309,7 @@ int cosy_walk_skip(struct cosy_walk *walk)
 	}
 	top = libcosy_level_top(&walk->levels);
 	if (of_directory && walk->noted)
-		top->end -= walk->entry.name_length + 1;
+		libcosy_levels_unnote(&walk->levels, walk->entry.name_length);
 	walk->noted = false;
 	if (of_directory || walk->step == WALK_POP)
 		return 0;
@@ -343,9 +343,25 @@ void libcosy_walk_share(struct cosy_walk *walk, struct libcosy_levels *other)
 	other->other = &walk->levels;
 }
 
+void libcosy_walk_mark(struct cosy_walk *walk)
+{
+	if (walk->noted)
+		libcosy_levels_mark(&walk->levels, walk->entry.name_length);
+}
+
+bool libcosy_walk_is_marked(struct cosy_walk *walk)
+{
+	return libcosy_level_top(&walk->levels)->marked;
+}
+
 int libcosy_walk_dir_fd(struct cosy_walk *walk)
 {
-	return libcosy_level_top(&walk->levels)->fd;
+	return libcosy_level_fd(&walk->levels, walk->levels.count - 1);
+}
+
+bool libcosy_walk_failed(struct cosy_walk *walk)
+{
+	return libcosy_level_top(&walk->levels)->error;
 }
 
 bool libcosy_walk_again(struct cosy_walk *walk)
