@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -53,9 +54,7 @@ def copytree(
             dirs_exist_ok=dirs_exist_ok,
         )
     sys.audit("shutil.copytree", src, dst)
-    parent = os.path.dirname(os.fspath(dst))
-    if parent and not os.path.lexists(parent):
-        os.makedirs(parent)
+    _make_parents(os.fspath(dst))
     failures = _cosy.copy_tree(src, dst)
     if failures and not os.path.lexists(dst):
         raise OSError(failures[0][1], os.strerror(failures[0][1]), os.fspath(dst))
@@ -75,8 +74,25 @@ def _is_new(src: Any, dst: Any) -> bool:
     source, target = os.fspath(src), os.fspath(dst)
     if type(source) is not type(target) or os.path.lexists(target):
         return False
+    if _split(target)[1] in (".", "..", b".", b".."):
+        return False  # such a path exists as soon as its parent does
     source, target = os.path.realpath(source), os.path.realpath(target)
     return os.path.commonpath([source, target]) != source
+
+
+def _split(path: Any) -> tuple[Any, Any]:
+    """Returns the parent and the name of a path, which may end in slashes."""
+    parent, name = os.path.split(path)
+    return (parent, name) if name else os.path.split(parent)
+
+
+def _make_parents(path: Any) -> None:
+    """Makes the directories that `path` is to be in, as os.makedirs does. Others may make them meanwhile."""
+    parent, _ = _split(path)
+    if parent and not os.path.exists(parent):
+        # As for "missing/..", which exists once "missing" has been made.
+        with contextlib.suppress(FileExistsError):
+            os.makedirs(parent)
 
 
 def _attributed(src: Any, symlinks: bool) -> list[tuple[Any, int, list[str]]]:

@@ -82,6 +82,37 @@ class Copytree(FolderTest):
         self.assertIsNone(self.both("tree", inside=True))
         self.assertTrue(self.in_c("tree", "copy"))
 
+    def test_names_of_target(self) -> None:
+        self.plain_tree()
+        names = ["to/", "to//", "./to", "./to/", "p/q", "p/q/", "p//q//", "p/../x", "p/./x/", "p/.", "p/..", "p/q/.."]
+        for name in [*names, ".", "..", "tree/", "tree/..", "x/p/q/.", "link/to", "link"]:
+            results = []
+            for copytree in (shutil.copytree, cosy.copytree):
+                os.mkdir("work")
+                os.chdir("work")
+                os.symlink("nowhere", "link")
+                try:
+                    result: Any = copytree("../tree", name)
+                except OSError as error:
+                    result = type(error), error.errno
+                results.append((result, sorted(os.path.join(f, n) for f, d, files in os.walk(".") for n in d + files)))
+                os.chdir("..")
+                shutil.rmtree("work")
+                if name == ".." and os.path.isdir("a"):
+                    shutil.rmtree("a")
+            with self.subTest(name):
+                self.assertEqual(results[0], results[1])
+        for name in ("to/", "p/q/", "s/../x", "y//"):
+            self.assertTrue(self.in_c("tree", name), name)
+
+    def test_parents_made_meanwhile(self) -> None:
+        # Between the look and the call, another process has made the parent.
+        self.plain_tree()
+        os.makedirs("p/q")
+        with mock.patch("os.path.exists", return_value=False), mock.patch("os.path.lexists", return_value=False):
+            self.assertTrue(self.in_c("tree", "p/q/to"))
+        self.assertEqual(self.listing("p/q/to"), self.listing("tree"))
+
     def test_umask(self) -> None:
         self.plain_tree()
         before = os.umask(0o077)
