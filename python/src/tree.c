@@ -188,6 +188,7 @@ static bool tree_enter(struct tree *tree, const struct record *record)
 {
 	const char *name = record_name(record);
 	struct folder *above;
+	struct level *level;
 
 	if (!record->depth) {
 		tree->listing = true;
@@ -199,7 +200,10 @@ static bool tree_enter(struct tree *tree, const struct record *record)
 		return true;
 	}
 	above = level_last(tree)->folder;
-	tree->listing = levels_push(tree, folder_join(above, name, (Py_ssize_t)strlen(name)));
+	if (!levels_push(tree, folder_join(above, name, (Py_ssize_t)strlen(name))))
+		return false;
+	level = level_last(tree);
+	tree->listing = !path_audit(tree->module, "os.scandir", level->folder->path);
 	return tree->listing;
 }
 
@@ -388,7 +392,10 @@ PyObject *tree_open(PyObject *self, PyObject *args, PyObject *keywords)
 		return NULL;
 	if (path_convert(argument, "walk", 0, &path))
 		return NULL;
-	walk = tree_open_walk(&path, bottom_up, one);
+	/* As os.walk, which calls os.scandir; those below follow when they are entered. */
+	walk = path_audit(module, "os.scandir", path.object)
+		       ? NULL
+		       : tree_open_walk(&path, bottom_up, one);
 	if (walk)
 		tree = PyObject_New(struct tree, module->tree_type);
 	if (tree) {

@@ -99,6 +99,38 @@ class Walk(FolderTest):
         for name in ("open/closed", "open/listed"):
             Path(name).chmod(0o755)
 
+    def test_audited(self) -> None:
+        for name in ("a/b/c", "a/d", "e"):
+            os.makedirs(name)
+        os.symlink("../e", "a/link")
+        seen: list[Any] = []
+        refused: list[str] = []
+
+        def hook(event: str, args: tuple[Any, ...]) -> None:
+            if event in ("os.walk", "os.scandir"):
+                seen.append((event, *args))
+                if args[0] in refused:
+                    raise RuntimeError(args[0])
+
+        sys.addaudithook(hook)
+        for top in (".", b"a", Path("a"), "a/", "missing", "a/link"):
+            for down, links in WAYS:
+                events = []
+                for walk in (os.walk, cosy.walk):
+                    seen.clear()
+                    list(walk(top, down, None, links))
+                    events.append(list(seen))
+                with self.subTest(top=top, topdown=down, followlinks=links):
+                    self.assertEqual(events[0], events[1])
+        before = trees.open_descriptors()
+        for place in (".", "./a/b"):
+            refused[:] = [place]
+            for down, links in WAYS:
+                with self.assertRaisesRegex(RuntimeError, place):
+                    list(cosy.walk(".", down, None, links))
+        refused.clear()
+        self.assertEqual(trees.open_descriptors(), before)
+
     def test_stat(self) -> None:
         trees.fill(self.folder)
         for _, dirs, files in cosy.walk(str(self.folder)):
