@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* many.c - cosy.stat_many and cosy.read_files. */
+/*
+ * many.c - cosy.stat_many and cosy.read_files.
+ *
+ * A signal handler of Python runs when the interrupted call has returned to Python.  The library's
+ * functions restart interrupted calls themselves.  Files that may block for ever, such as a FIFO
+ * without a writer, are therefore read here: the handlers run before a call is restarted (PEP 475).
+ * If the module cannot be used, all files are read here.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "module.h"
 
@@ -159,12 +168,142 @@ PyObject *many_stat(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* --- read_files --- */
 
-/* Reads the next file, and adds its bytes to `list`.  False: exception. */
-static bool read_one(struct cosy_read_files *files, const struct paths *paths, bool returned,
-		     PyObject *list)
+#define FIRST_ROOM 65536
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC)
+
+/* How files are read, and what they are read into. */
+struct reader {
+	const struct paths *paths;
+	int dir_fd;
+	uint64_t max_size; /* 0: no limit */
+	bool returned;	   /* failures go to `list` */
+	PyObject *list;
+	bool *here; /* of each path: read it here */
+	int fd;	    /* of the file that is read here, or -1 */
+	char *buffer;
+	size_t room, size; /* ... and its bytes so far */
+};
+
+/* Fills in which paths the library must not read.  False: exception. */
+static bool reader_choose(struct reader *reader)
+{
+	const struct paths *paths = reader->paths;
+	struct cosy_stat_result results[GROUP];
+	bool kernel = module_examines();
+
+	reader->here = malloc((size_t)paths->count + 1);
+	if (!reader->here) {
+		PyErr_NoMemory();
+		return false;
+	}
+	memset(reader->here, !kernel, (size_t)paths->count + 1);
+	for (Py_ssize_t first = 0; kernel && first < paths->count; first += GROUP) {
+		Py_ssize_t count = paths->count - first < GROUP ? paths->count - first : GROUP;
+
+		Py_BEGIN_ALLOW_THREADS
+		cosy_stat_many(reader->dir_fd, paths->names + first, (size_t)count,
+			       AT_STATX_DONT_SYNC, STATX_TYPE, results);
+		Py_END_ALLOW_THREADS
+		for (Py_ssize_t i = 0; i < count; i++)
+			reader->here[first + i] =
+				!results[i].error && !S_ISREG(results[i].statx.stx_mode);
+		if (PyErr_CheckSignals())
+			return false;
+	}
+	return true;
+}
+
+/* Raises what open() does.  A hook may refuse each path before any is opened.  False: exception. */
+static bool reader_audit(const struct reader *reader, const struct module *module)
+{
+	for (Py_ssize_t i = 0; i < reader->paths->count; i++) {
+		PyObject *done =
+			PyObject_CallFunction(module->audit, "sOOi", "open",
+					      reader->paths->all[i].object, Py_None, READ_FLAGS);
+
+		if (!done)
+			return false;
+		Py_DECREF(done);
+	}
+	return true;
+}
+
+/* Adds the bytes of a file, or its failure, to the list.  False: exception. */
+static bool reader_add(struct reader *reader, Py_ssize_t index, int error, const char *data,
+		       size_t size)
+{
+	PyObject *item = error ? failure(error, &reader->paths->all[index], reader->returned)
+			       : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+
+	if (!item)
+		return false;
+	PyList_SetItem(reader->list, index, item);
+	return index % GROUP || !PyErr_CheckSignals();
+}
+
+static int reader_grow(struct reader *reader)
+{
+	size_t room = reader->room ? reader->room * 2 : FIRST_ROOM;
+	char *buffer = realloc(reader->buffer, room);
+
+	if (!buffer)
+		return -ENOMEM;
+	reader->buffer = buffer;
+	reader->room = room;
+	return 0;
+}
+
+/* Opens a file and reads on, without the GIL.  0 at its end; -EINTR: call it again. */
+static int reader_go_on(struct reader *reader, const char *path)
+{
+	ssize_t bytes;
+
+	if (reader->fd < 0)
+		reader->fd = openat(reader->dir_fd, path, READ_FLAGS);
+	if (reader->fd < 0)
+		return -errno;
+	do {
+		if (reader->size == reader->room && reader_grow(reader))
+			return -ENOMEM;
+		bytes = read(reader->fd, reader->buffer + reader->size,
+			     reader->room - reader->size);
+		if (bytes < 0)
+			return -errno;
+		reader->size += (size_t)bytes;
+		if (reader->max_size && reader->size > reader->max_size)
+			return -EFBIG;
+	} while (bytes);
+	return 0;
+}
+
+/* Reads one file here.  False: exception, which may be a signal handler's. */
+static bool read_here(struct reader *reader, Py_ssize_t index)
+{
+	bool interrupted;
+	int error;
+
+	reader->fd = -1;
+	reader->size = 0;
+	do {
+		Py_BEGIN_ALLOW_THREADS
+		error = reader_go_on(reader, reader->paths->names[index]);
+		if (error != -EINTR && reader->fd >= 0)
+			close(reader->fd);
+		Py_END_ALLOW_THREADS
+		interrupted = error == -EINTR && PyErr_CheckSignals();
+	} while (error == -EINTR && !interrupted);
+	if (interrupted) {
+		if (reader->fd >= 0)
+			close(reader->fd);
+		return false;
+	}
+	return reader_add(reader, index, error, reader->buffer, reader->size);
+}
+
+/* Has the library read the next file, a path of those from `first` on.  False: exception. */
+static bool read_next(struct cosy_read_files *files, struct reader *reader, Py_ssize_t first)
 {
 	const struct cosy_file *file;
-	PyObject *item;
 	int outcome, error;
 
 	Py_BEGIN_ALLOW_THREADS
@@ -176,14 +315,48 @@ static bool read_one(struct cosy_read_files *files, const struct paths *paths, b
 		PyErr_SetFromErrno(PyExc_OSError);
 		return false;
 	}
-	if (file->error)
-		item = failure(-file->error, &paths->all[file->index], returned);
-	else
-		item = PyBytes_FromStringAndSize(file->data, (Py_ssize_t)file->size);
-	if (!item)
-		return false;
-	PyList_SetItem(list, (Py_ssize_t)file->index, item);
-	return file->index % GROUP || !PyErr_CheckSignals();
+	return reader_add(reader, first + (Py_ssize_t)file->index, -file->error, file->data,
+			  file->size);
+}
+
+/* Has the library read the paths from `first` to before `end`.  False: exception. */
+static bool read_run(struct reader *reader, Py_ssize_t first, Py_ssize_t end)
+{
+	const struct cosy_read_options options = {
+		.size = sizeof(options),
+		.max_size = reader->max_size,
+	};
+	struct cosy_read_files *files = cosy_read_files_open(
+		reader->dir_fd, reader->paths->names + first, (size_t)(end - first), &options);
+	bool done = files;
+
+	if (!files)
+		PyErr_SetFromErrno(PyExc_OSError);
+	for (Py_ssize_t i = first; done && i < end; i++)
+		done = read_next(files, reader, first);
+	cosy_read_files_close(files);
+	return done;
+}
+
+/* Reads all.  False: exception. */
+static bool read_all(struct reader *reader)
+{
+	const Py_ssize_t count = reader->paths->count;
+	Py_ssize_t first = 0, end;
+
+	for (; first < count; first = end) {
+		end = first + 1;
+		if (reader->here[first]) {
+			if (!read_here(reader, first))
+				return false;
+			continue;
+		}
+		while (end < count && !reader->here[end])
+			end++;
+		if (!read_run(reader, first, end))
+			return false;
+	}
+	return true;
 }
 
 /* Converts a max_size argument for PyArg_Parse. */
@@ -207,27 +380,23 @@ static int max_size_convert(PyObject *argument, void *to)
 PyObject *many_read(PyObject *self, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"paths", "dir_fd", "max_size", "return_exceptions", NULL};
-	struct cosy_read_options options = {.size = sizeof(options)};
-	int dir_fd = AT_FDCWD, returned = 0;
-	struct cosy_read_files *files;
-	PyObject *argument, *list = NULL;
 	struct paths paths;
+	struct reader reader = {.paths = &paths, .dir_fd = AT_FDCWD};
+	PyObject *argument;
+	int returned = 0;
 
-	(void)self;
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&O&p:read_files", names, &argument,
-					 dir_fd_convert, &dir_fd, max_size_convert,
-					 &options.max_size, &returned) ||
+					 dir_fd_convert, &reader.dir_fd, max_size_convert,
+					 &reader.max_size, &returned) ||
 	    !paths_convert(argument, "read_files", &paths))
 		return NULL;
-	files = cosy_read_files_open(dir_fd, paths.names, (size_t)paths.count, &options);
-	if (files)
-		list = PyList_New(paths.count);
-	else
-		PyErr_SetFromErrno(PyExc_OSError);
-	for (Py_ssize_t i = 0; list && i < paths.count; i++)
-		if (!read_one(files, &paths, returned, list))
-			Py_CLEAR(list);
-	cosy_read_files_close(files);
+	reader.returned = returned;
+	reader.list = PyList_New(paths.count);
+	if (reader.list && !(reader_audit(&reader, PyModule_GetState(self)) &&
+			     reader_choose(&reader) && read_all(&reader)))
+		Py_CLEAR(reader.list);
+	free(reader.here);
+	free(reader.buffer);
 	paths_clear(&paths);
-	return list;
+	return reader.list;
 }

@@ -7,7 +7,11 @@ from __future__ import annotations
 import errno
 import os
 import random
+import signal
+import sys
+import threading
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +144,76 @@ class ReadFiles(FolderTest):
         before = trees.open_descriptors()
         cosy.read_files(["missing", "a"] * 100, return_exceptions=True)
         self.assertEqual(trees.open_descriptors(), before)
+
+    def interrupted(self, paths: list[str], third: Callable[[], None]) -> Any:
+        """Reads files while a timer interrupts; calls `third` at its third signal."""
+        count = 0
+
+        def handler(*_: Any) -> None:
+            nonlocal count
+            count += 1
+            if count == 3:
+                third()
+
+        before = signal.signal(signal.SIGALRM, handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            return cosy.read_files(paths)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def test_interrupted(self) -> None:
+        # Each of these waits for ever where signals do not reach Python.
+        class Interrupted(Exception):
+            pass
+
+        def stop() -> None:
+            raise Interrupted
+
+        Path("a").write_bytes(b"a" * 100000)
+        os.mkfifo("fifo")
+        before = trees.open_descriptors()
+        # The open of a FIFO waits for a writer, then the read for its bytes.
+        self.assertRaises(Interrupted, self.interrupted, ["a", "fifo", "a"], stop)
+        writer = os.open("fifo", os.O_RDWR)
+        self.assertRaises(Interrupted, self.interrupted, ["a", "fifo", "a"], stop)
+        os.close(writer)
+        self.assertEqual(trees.open_descriptors(), before)
+
+    def test_interrupted_and_resumed(self) -> None:
+        Path("a").write_bytes(b"a" * 100000)
+        os.mkfifo("fifo")
+        writer = threading.Thread(target=Path("fifo").write_bytes, args=(b"written",))
+        read = self.interrupted(["a", "fifo", "a"], writer.start)
+        writer.join()
+        self.assertEqual(read, [b"a" * 100000, b"written", b"a" * 100000])
+
+    def test_special(self) -> None:
+        Path("a").write_bytes(b"a")
+        self.assertEqual(cosy.read_files(["/dev/null", "a", "a", "/dev/null", "a"]), [b"", b"a", b"a", b"", b"a"])
+        (error,) = cosy.read_files(["/dev/zero"], max_size=1 << 20, return_exceptions=True)
+        self.assertEqual(error.errno, errno.EFBIG)
+
+    def test_audited(self) -> None:
+        Path("a").write_bytes(b"a")
+        seen: list[Any] = []
+
+        def hook(event: str, args: tuple[Any, ...]) -> None:
+            if event == "open" and args[0] in ("a", b"a", "missing", "refused"):
+                seen.append(args)
+                if args[0] == "refused":
+                    raise RuntimeError("refused")
+
+        sys.addaudithook(hook)
+        paths = ["a", b"a", Path("a"), "missing"]
+        cosy.read_files(paths, return_exceptions=True)
+        flags = os.O_RDONLY | os.O_CLOEXEC
+        self.assertEqual(seen, [(os.fspath(path), None, flags) for path in paths])
+        seen.clear()
+        with self.assertRaisesRegex(RuntimeError, "refused"):
+            cosy.read_files(["a", "refused", "a"], return_exceptions=True)
+        self.assertEqual([args[0] for args in seen], ["a", "refused"])
 
     def test_directory(self) -> None:
         Path("dir").mkdir()
