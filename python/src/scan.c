@@ -85,7 +85,9 @@ static PyObject *scan_next_filled(struct scan *scan)
 
 static PyObject *scan_next(struct scan *scan)
 {
-	if (!scan->filling && scan->folder && portion_first(&scan->portion))
+	if (!scan->folder)
+		return NULL;
+	if (!scan->filling && portion_first(&scan->portion))
 		return scan_take(scan);
 	return scan_next_filled(scan);
 }
@@ -106,7 +108,10 @@ static PyObject *scan_exit(struct scan *scan, PyObject *Py_UNUSED(args))
 	return scan_close(scan, NULL);
 }
 
-/* Runs before the memory is freed.  A program that loses an open iterator is warned, as by os. */
+/*
+ * Closes the directory.  A program that loses an open iterator is warned, as by os.  The warning
+ * names the iterator, and its receiver may keep that: it is a closed one from then on.
+ */
 static void scan_finalize(PyObject *self)
 {
 	struct scan *scan = (struct scan *)self;
@@ -120,12 +125,18 @@ static void scan_finalize(PyObject *self)
 		PyErr_Restore(type, value, traceback);
 	}
 	scan_finish(scan);
+}
+
+/* Frees the members that next() and close() use, also after a warning kept the iterator. */
+static void scan_free(void *self)
+{
+	struct scan *scan = self;
+
 	free(scan->portion.bytes);
-	scan->portion.bytes = NULL;
-	Py_CLEAR(scan->filename);
+	Py_XDECREF(scan->filename);
 	if (scan->lock)
 		PyThread_free_lock(scan->lock);
-	scan->lock = NULL;
+	PyObject_Free(scan);
 }
 
 static PyMethodDef scan_methods[] = {
@@ -141,6 +152,7 @@ static PyType_Slot scan_slots[] = {
 	{Py_tp_iter, PyObject_SelfIter},
 	{Py_tp_iternext, scan_next},
 	{Py_tp_finalize, scan_finalize},
+	{Py_tp_free, scan_free},
 	{Py_tp_methods, scan_methods},
 	{0},
 };

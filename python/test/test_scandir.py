@@ -155,6 +155,26 @@ class Scandir(FolderTest):
             warnings.simplefilter("error")
             list(cosy.scandir(self.folder))
 
+    def test_kept_by_a_warning(self) -> None:
+        # A recorded warning refers to the iterator, which is closed from then on.
+        trees.fill(self.folder)
+        before = trees.open_descriptors()
+        for scandir in (os.scandir, cosy.scandir):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                entries = scandir(self.folder)
+                next(entries)
+                del entries
+                gc.collect()
+            kept = caught.pop().source
+            self.assertEqual(list(kept), [])
+            self.assertRaises(StopIteration, next, kept)
+            with kept:
+                kept.close()
+            self.assertEqual(list(kept), [])
+            del kept
+        self.assertEqual(trees.open_descriptors(), before)
+
     def test_names(self) -> None:
         for name in ("b", "a", "c"):
             Path(name).touch()
@@ -189,9 +209,7 @@ class Scandir(FolderTest):
         seen = []
         sys.addaudithook(lambda event, args: seen.append((event, args)) if event.startswith("os.") else None)
         cosy.scandir(".").close()
-        list(cosy.walk("missing"))
-        self.assertIn(("os.scandir", (".",)), seen)
-        self.assertIn(("os.walk", ("missing", True, None, False)), seen)
+        self.assertEqual(seen, [("os.scandir", (".",))])
 
     def test_threads(self) -> None:
         for i in range(400):
