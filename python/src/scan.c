@@ -2,6 +2,7 @@
 /* scan.c - cosy.scandir and its iterator. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "module.h"
@@ -164,6 +165,24 @@ PyType_Spec scan_spec = {
 	.slots = scan_slots,
 };
 
+/*
+ * Opens a directory anew, given its descriptor.  "." takes permission to search it, the descriptor's
+ * link in /proc does not.
+ */
+static struct cosy_scan *scan_open_fd(int fd, uint32_t flags)
+{
+	struct cosy_scan *scan = cosy_scan_open(fd, ".", flags);
+	char link[32];
+
+	if (scan || errno != EACCES)
+		return scan;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	scan = cosy_scan_open(AT_FDCWD, link, flags);
+	if (!scan)
+		errno = EACCES;
+	return scan;
+}
+
 /* Opens a directory.  Returns NULL with an exception. */
 static struct folder *scan_open_folder(struct module *module, const struct path *path,
 				       uint32_t flags)
@@ -172,8 +191,8 @@ static struct folder *scan_open_folder(struct module *module, const struct path 
 	int error;
 
 	Py_BEGIN_ALLOW_THREADS
-	scan = cosy_scan_open(path->text ? AT_FDCWD : path->fd, path->text ? path->text : ".",
-			      flags);
+	scan = path->text ? cosy_scan_open(AT_FDCWD, path->text, flags)
+			  : scan_open_fd(path->fd, flags);
 	error = -errno;
 	Py_END_ALLOW_THREADS
 	if (!scan) {
@@ -185,11 +204,23 @@ static struct folder *scan_open_folder(struct module *module, const struct path 
 			  scan);
 }
 
+/* Has os.scandir list an open directory that this user may not open again, in place of an error. */
+static PyObject *scan_open_by_os(const struct path *path)
+{
+	PyObject *os, *entries;
+
+	PyErr_Clear();
+	os = PyImport_ImportModule("os");
+	entries = os ? PyObject_CallMethod(os, "scandir", "i", path->fd) : NULL;
+	Py_XDECREF(os);
+	return entries;
+}
+
 PyObject *scan_open(PyObject *self, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"path", "stat", NULL};
 	struct module *module = PyModule_GetState(self);
-	PyObject *argument = Py_None;
+	PyObject *argument = Py_None, *by_os = NULL;
 	struct folder *folder = NULL;
 	struct scan *scan = NULL;
 	struct path path;
@@ -200,9 +231,12 @@ PyObject *scan_open(PyObject *self, PyObject *args, PyObject *keywords)
 		return NULL;
 	if (path_convert(argument, "scandir", PATH_FD | PATH_NONE, &path))
 		return NULL;
-	if (!path_audit(module, "os.scandir", argument))
+	if (!path_audit(module, "os.scandir", argument)) {
 		folder = scan_open_folder(module, &path,
 					  examine && module_examines() ? COSY_SCAN_STAT : 0);
+		if (!folder && !path.text && PyErr_ExceptionMatches(PyExc_PermissionError))
+			by_os = scan_open_by_os(&path);
+	}
 	if (folder)
 		scan = PyObject_New(struct scan, module->scan_type);
 	if (scan) {
@@ -215,6 +249,8 @@ PyObject *scan_open(PyObject *self, PyObject *args, PyObject *keywords)
 		Py_XDECREF((PyObject *)folder);
 	}
 	path_clear(&path);
+	if (by_os)
+		return by_os;
 	if (scan && !scan->lock) {
 		scan_finish(scan);
 		Py_CLEAR(scan);

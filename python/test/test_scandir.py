@@ -97,6 +97,20 @@ class Scandir(FolderTest):
             self.both("listed")
         Path("listed").chmod(0o755)
 
+    def test_descriptor_of_closed_folder(self) -> None:
+        # Listing an open directory takes no permission to open it again.
+        Path("dir").mkdir()
+        Path("dir/x").touch()
+        fd = os.open("dir", os.O_RDONLY)
+        self.addCleanup(os.close, fd)
+        for mode in (0o444, 0o000):
+            os.chmod("dir", mode)
+            with trees.as_nobody():
+                self.both(fd)
+                self.both(fd, stat=False)
+                self.assertEqual(self.outcome(os.scandir, "dir/x"), self.outcome(cosy.scandir, "dir/x"))
+        os.chmod("dir", 0o755)
+
     def test_changed_meanwhile(self) -> None:
         for name in ("gone", "other"):
             Path(name).touch()
