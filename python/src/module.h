@@ -147,10 +147,10 @@ struct record {
 	uint32_t size;
 	uint32_t depth;
 	int error;
-	uint8_t type;	/* DT_* */
-	uint8_t event;	/* enum cosy_walk_event */
-	bool examined;	/* begins with a struct stat */
-	uint8_t length; /* of the name */
+	uint8_t type;	 /* DT_* */
+	uint8_t event;	 /* enum cosy_walk_event */
+	uint16_t length; /* of the name */
+	bool examined;	 /* begins with a struct stat */
 	uint64_t ino;
 	char rest[]; /* struct stat if examined, and the name */
 };

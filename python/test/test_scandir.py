@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import pickle
 import random
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +22,29 @@ from typing import Any
 import cosy
 import trees
 from trees import FolderTest, described
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+LONG_NAMES = r"""
+#include <string.h>
+#include <cosy/files.h>
+
+int cosy_scan_next(struct cosy_scan *scan, const struct cosy_dir_entry **entry)
+{
+	static const size_t lengths[] = {1, 255, 256, 765, 1024};
+	static struct cosy_dir_entry made = {.depth = 1, .type = 8};
+	static char name[4097];
+	static int next;
+
+	(void)scan;
+	made.name_length = next < 5 ? lengths[next] : next < 25 ? 4095 : 4096;
+	next++;
+	memset(name, 'n', made.name_length);
+	name[made.name_length] = 0;
+	made.name = name;
+	*entry = &made;
+	return 1;
+}
+"""
 
 
 class Scandir(FolderTest):
@@ -110,6 +136,29 @@ class Scandir(FolderTest):
                 self.both(fd, stat=False)
                 self.assertEqual(self.outcome(os.scandir, "dir/x"), self.outcome(cosy.scandir, "dir/x"))
         os.chmod("dir", 0o755)
+
+    def test_long_names(self) -> None:
+        # File systems in user space may have longer names than others. The library stands in for one.
+        if not shutil.which("cc") or not INCLUDE.is_dir():
+            self.skipTest("needs a C compiler and the library's headers")
+        Path("long.c").write_text(LONG_NAMES)
+        subprocess.run(["cc", "-shared", "-fPIC", f"-I{INCLUDE}", "-o", "long.so", "long.c"], check=True)
+        program = """if True:
+            import cosy
+            entries = cosy.scandir("dir", stat=False)
+            for length in (1, 255, 256, 765, 1024, *[4095] * 20):
+                entry = next(entries)
+                assert entry.name == "n" * length, (length, len(entry.name))
+                assert entry.path == "dir/" + entry.name
+            try:
+                next(entries)
+            except OSError as error:
+                print(error.errno)
+        """
+        Path("dir").mkdir()
+        environment = {**os.environ, "LD_PRELOAD": str(self.folder / "long.so")}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(int(done.stdout), errno.EIO)
 
     def test_changed_meanwhile(self) -> None:
         for name in ("gone", "other"):
