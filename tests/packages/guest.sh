@@ -116,13 +116,13 @@ says "a member's region runs in the kernel" "kernel_calls=100" \
 says "a member's Python walks a tree in the kernel" "kernel_calls=" as alice \
 	"COSY_STATS=1 COSY_TIER=always python3 -c 'import cosy; print(sum(1 for _ in cosy.walk(\"/etc\")))' 2>&1"
 says "Python's result is that of os" "same" as bob \
-	"python3 -c 'import cosy, os; print(\"same\" if sorted(map(repr, cosy.walk(\"/usr\"))) == sorted(map(repr, os.walk(\"/usr\"))) else \"differs\")'"
+	"python3 -c 'import cosy, os; print(\"same\" if sorted(cosy.walk(\"/usr\")) == sorted(os.walk(\"/usr\")) else \"differs\")'"
 says "another user gets the advice" "To do: as root: adduser bob cosy" as bob cosy doctor
 cp ~alice/consumer /tmp/consumer
 says "another user's region runs natively" "100 calls" as bob /tmp/consumer
 
 seq 20000 >/srv/numbers
-says "cosy run serves another user's file by cosyd" "1 files opened, 1 specialised" \
+says "cosy run serves another user's file by cosyd" "1 specialised (1 by cosyd)" \
 	as bob "cosy run --stats -- perl -e 'open F, q(<), q(/srv/numbers); binmode F; 1 while sysread F, \$x, 1'"
 
 as alice "cosycc -O2 /packages/loop.c -o loop && echo 0 >byte"
