@@ -54,7 +54,7 @@ quick: all ## a core of the tests and those of changed folders
 	@python3 -B tests/run.py quick --build $(BUILD) --jobs $(JOBS)
 
 # What a change has to pass.  TESTS: a regular expression of names, whatever they are left out of.
-test: all ## what a change must pass; 65 minutes of processor time; TESTS=REGEX: some of them
+test: all ## what a change must pass; about 22 minutes; TESTS=REGEX: some of them
 	@python3 -B tests/run.py test --build $(BUILD) --jobs $(JOBS) $(if $(TESTS),--only '$(TESTS)')
 
 # Everything: each test under each kernel with 16 times as many random steps, the newest kernel of all, a kernel with
