@@ -38,6 +38,26 @@ namespace detail {
 	throw std::system_error(errno, std::generic_category(), function);
 }
 
+/* A handle of C that its close function ends. */
+template <auto Close> struct closer {
+	template <class Handle> void operator()(Handle *handle) const
+	{
+		Close(handle);
+	}
+};
+template <class Handle, auto Close> using owner = std::unique_ptr<Handle, closer<Close>>;
+
+/* Returns what a next function of C returns, or null at the end. */
+template <class Value, class Handle>
+const Value *next(int (*function)(Handle *, const Value **), Handle *handle, const char *name)
+{
+	const Value *found;
+	int more = function(handle, &found);
+	if (more < 0)
+		fail(name);
+	return more ? found : nullptr;
+}
+
 /* An input iterator over what a handle's next() returns: a pointer, or null at the end. */
 template <class Handle, class Value> class iterator {
 public:
@@ -104,11 +124,7 @@ public:
 	/* Returns the next entry, or null at the end. */
 	const entry *next()
 	{
-		const entry *found;
-		int more = cosy_scan_next(handle.get(), &found);
-		if (more < 0)
-			detail::fail("cosy_scan_next");
-		return more ? found : nullptr;
+		return detail::next<entry>(cosy_scan_next, handle.get(), "cosy_scan_next");
 	}
 
 	/* Returns the open directory's descriptor, which stays the handle's. */
@@ -128,13 +144,7 @@ public:
 	}
 
 private:
-	struct closer {
-		void operator()(cosy_scan *handle) const
-		{
-			cosy_scan_close(handle);
-		}
-	};
-	std::unique_ptr<cosy_scan, closer> handle;
+	detail::owner<cosy_scan, cosy_scan_close> handle;
 };
 
 /*
@@ -165,11 +175,7 @@ public:
 	/* Returns the next event, or null at the end. */
 	const entry *next()
 	{
-		const entry *found;
-		int more = cosy_walk_next(handle.get(), &found);
-		if (more < 0)
-			detail::fail("cosy_walk_next");
-		return more ? found : nullptr;
+		return detail::next<entry>(cosy_walk_next, handle.get(), "cosy_walk_next");
 	}
 
 	/* Keeps out of the directory of the last event, as cosy_walk_skip does. */
@@ -223,13 +229,7 @@ public:
 	}
 
 private:
-	struct closer {
-		void operator()(cosy_walk *handle) const
-		{
-			cosy_walk_close(handle);
-		}
-	};
-	std::unique_ptr<cosy_walk, closer> handle;
+	detail::owner<cosy_walk, cosy_walk_close> handle;
 	entries range{nullptr};
 };
 
@@ -281,11 +281,7 @@ public:
 	/* Returns the next file, or null at the end; its `error` says why it could not be read. */
 	const cosy_file *next()
 	{
-		const cosy_file *found;
-		int more = cosy_read_files_next(handle.get(), &found);
-		if (more < 0)
-			detail::fail("cosy_read_files_next");
-		return more ? found : nullptr;
+		return detail::next<cosy_file>(cosy_read_files_next, handle.get(), "cosy_read_files_next");
 	}
 
 	/* Returns the bytes of a file that next() returned. */
@@ -305,15 +301,9 @@ public:
 	}
 
 private:
-	struct closer {
-		void operator()(cosy_read_files *handle) const
-		{
-			cosy_read_files_close(handle);
-		}
-	};
 	std::unique_ptr<std::vector<std::string>> paths; /* stays where it is when this moves */
 	std::vector<const char *> names;
-	std::unique_ptr<cosy_read_files, closer> handle; /* closed before what it reads from */
+	detail::owner<cosy_read_files, cosy_read_files_close> handle; /* closed before what it reads from */
 };
 
 /* Is called for each file that could not be copied or removed; true: go on with the others. */

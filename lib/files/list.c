@@ -178,8 +178,9 @@ static bool name_is_dots(const char *name)
 }
 
 /*
- * Returns the length of the name, at offset `name` of an entry: its NUL is the first zero of the
- * entry's last word, but for what is there before the name.
+ * Returns the length of the name, which begins at offset `name` of an entry. The kernel pads entries
+ * to whole words, so the name's NUL is the first zero byte of the last word. Bytes of that word that
+ * lie before the name do not count.
  */
 static size_t entry_name_length(const char *entry, size_t reclen, size_t name)
 {
