@@ -6,7 +6,9 @@
 #     [ANY_KERNEL]		it does not depend on the kernel: `make test` runs it under one, chosen by the commit
 #     [STRIP]			leave debug information out of what is put in
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
-#     [USER nobody] [CPU <model>] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
+#     [USER nobody] [CPU <model>] [SMP <n>]
+#     [BUSY <n>]		of these processors, how many it mostly keeps busy, default all: ctest reserves that many
+#     [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
 #     [DISK_BLOCK <bytes>]	of ext4, default 4096
 #     [LOAD <module>...]	of the kernel's own
 #     [MODULE <dir>...]	further ones, built and put into /t
@@ -22,7 +24,7 @@
 # kernel and build the module once; when one fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE;ANY_KERNEL;STRIP"
-    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;CPU;SMP;BUSY;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -34,6 +36,9 @@ function(cosy_vm_test)
   endif()
   if(NOT arg_SMP)
     set(arg_SMP 1)
+  endif()
+  if(NOT arg_BUSY)
+    set(arg_BUSY ${arg_SMP})
   endif()
 
   # Test what runs in the kernel: not only regions that have earned it.
@@ -82,7 +87,7 @@ function(cosy_vm_test)
       ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/vm/vm.py run --kernel ${series} ${options} -- ${arg_COMMAND})
     set_tests_properties(${test} PROPERTIES
       LABELS "${labels}"
-      PROCESSORS ${arg_SMP}
+      PROCESSORS ${arg_BUSY}
       SKIP_RETURN_CODE 77
       FIXTURES_REQUIRED ${fixture}-${series})
   endforeach()
