@@ -10,9 +10,9 @@ FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= $(shell date +%s)
 SAME_ROUNDS ?= 500
 SAME_SEED ?= 100000
-READ_OPERATIONS ?= 10000000
-READ_SEED ?= 1
-READ_OPTIONS ?=
+RUN_OPERATIONS ?= 10000000
+RUN_SEED ?= 1
+RUN_OPTIONS ?=
 FUZZ_KERNEL ?= 6.12-kasan
 FUZZ_SMP ?= 2
 FUZZ_MEMORY ?= 0
@@ -33,7 +33,7 @@ RELEASE ?= trixie
 .DEFAULT_GOAL := all
 .PHONY: help quick nightly all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
-	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
+	same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
 build = if [ -t 1 ]; then cmake --build --preset $(PRESET) $(1); else \
@@ -150,11 +150,11 @@ fuzz-planted: all
 	@tests/vm/fuzz/planted.py --build $(BUILD) --kernel $(KERNEL)
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
-fuzz-preload: all ## random calls under `cosy run` against the kernel's own, READ_OPERATIONS=10000000
-	@preload/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED) $(READ_OPTIONS)
+fuzz-preload: all ## random calls under `cosy run` against the kernel's own, RUN_OPERATIONS=10000000
+	@preload/test/fuzz/long.sh $(BUILD) $(RUN_OPERATIONS) $(RUN_SEED) $(RUN_OPTIONS)
 
 stale-preload: all
-	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/preload/test/preload_stale_test $(WRITER_OPENS)
+	@COSY_RUN_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/preload/test/preload_stale_test $(WRITER_OPENS)
 
 # Programs under `cosy run` and without: the same output, status and files.
 programs-preload: all
@@ -167,9 +167,6 @@ programs-preload: all
 suites-preload: all ## the test suites of bash, git, perl, CPython under `cosy run`; hours
 	@tools/setup/setup.sh packages-suites.txt
 	@preload/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
-
-# Their names before the folder was called preload/.
-bench-read fuzz-read stale-read programs-read: %-read: %-preload
 
 # The page of `cosy profile --html` in headless Chromium.
 page: all

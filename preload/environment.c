@@ -15,8 +15,8 @@
 
 /* In the order of the enumeration. */
 static const char names[ENVIRONMENT_VARIABLES][24] = {
-	"COSY_READ_DAEMON=", "COSY_READ_EAGER=", "COSY_READ_EXPLAIN=", POLICY_VARIABLE "=",
-	"COSY_READ_RELAX=",  "COSYD_SOCKET=",	 "COSY_READ_STATS=",   "COSY_READ_RESTORED=",
+	"COSY_RUN_DAEMON=", "COSY_RUN_EAGER=", "COSY_RUN_EXPLAIN=", POLICY_VARIABLE "=",
+	"COSY_RUN_RELAX=",  "COSYD_SOCKET=",   "COSY_RUN_STATS=",   "COSY_RUN_RESTORED=",
 };
 
 /*
@@ -24,12 +24,12 @@ static const char names[ENVIRONMENT_VARIABLES][24] = {
  * for the first of the list.
  */
 typedef char restored[32];
-_Static_assert(sizeof("COSY_READ_RESTORED=") + ENVIRONMENT_VARIABLES <= sizeof(restored),
+_Static_assert(sizeof("COSY_RUN_RESTORED=") + ENVIRONMENT_VARIABLES <= sizeof(restored),
 	       "there is room for all letters");
 
 #define PRELOAD "LD_PRELOAD="
 /* The beginning of either library's name. */
-#define LIBRARY "/libcosy-re"
+#define LIBRARY "/libcosy-run"
 
 static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
 static const char *program;			 /* NULL: ask libc */

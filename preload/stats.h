@@ -64,7 +64,7 @@ static inline void stats_closed(struct file *file, int fd)
 void stats_begin(void);
 
 /*
- * Prints both now, once: the statistics to what COSY_READ_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
+ * Prints both now, once: the statistics to what COSY_RUN_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
  * "DESCRIPTOR" alone, which is not compared with anything.  The process of that number, which
  * `cosy run` started, says it also when it opened nothing.
  */

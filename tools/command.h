@@ -17,7 +17,7 @@ int command_profile(int argc, char **argv);
  * PATH_MAX bytes.
  */
 bool run_find_library(const char *name, char *ret);
-#define RUN_LIBRARY "libcosy-read.so"
+#define RUN_LIBRARY "libcosy-run.so"
 
 /* Is what the library of `cosy run` starts by another name.  Returns the exit status. */
 int command_watchdog(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - `cosy run`: starts a program with libcosy-read.so before its C library, or without it
+ * run.c - `cosy run`: starts a program with libcosy-run.so before its C library, or without it
  * where that cannot be done.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 /* The second does all that the first does; it is taken when something is relaxed. */
 #define LIBRARY		RUN_LIBRARY
-#define RELAXED_LIBRARY "libcosy-relax.so"
+#define RELAXED_LIBRARY "libcosy-run-relax.so"
 
 static void usage(void)
 {
@@ -120,7 +120,7 @@ static void ask_for_stats(void)
 		return;
 	/* The program will be this process. */
 	snprintf(value, sizeof(value), "%s,%d", to, (int)getpid());
-	setenv("COSY_READ_STATS", value, 1);
+	setenv("COSY_RUN_STATS", value, 1);
 }
 
 static bool relax(const char *list)
@@ -128,9 +128,9 @@ static bool relax(const char *list)
 	size_t good;
 
 	if (!strcmp(list, "none"))
-		return !unsetenv("COSY_READ_RELAX");
+		return !unsetenv("COSY_RUN_RELAX");
 	if (policy_relax_list(list, strlen(list), &good) >= 0)
-		return !setenv("COSY_READ_RELAX", list, 1);
+		return !setenv("COSY_RUN_RELAX", list, 1);
 	say("cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and reflink, "
 	    "with commas between",
 	    list, good + 1);
@@ -160,7 +160,7 @@ static bool ask_to_explain(const char *file)
 	/* The program will be this process. */
 	snprintf(value, sizeof(value), "%s,%d,%s", kept ? to : "", (int)getpid(), path);
 	free(path);
-	return !kept || !setenv("COSY_READ_EXPLAIN", value, 1);
+	return !kept || !setenv("COSY_RUN_EXPLAIN", value, 1);
 }
 
 /* Returns the status to end with, or -1 to go on with the program at argv[optind]. */
@@ -189,7 +189,7 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 			ask_for_stats();
 			break;
 		case NO_DAEMON:
-			setenv("COSY_READ_DAEMON", "0", 1);
+			setenv("COSY_RUN_DAEMON", "0", 1);
 			break;
 		case EXPLAIN:
 			good = ask_to_explain(optarg);
@@ -267,9 +267,9 @@ int command_run(int argc, char **argv)
 	char program[PATH_MAX];
 	int status;
 
-	unsetenv("COSY_READ_STATS");
-	unsetenv("COSY_READ_EXPLAIN");
-	unsetenv("COSY_READ_RELAX");
+	unsetenv("COSY_RUN_STATS");
+	unsetenv("COSY_RUN_EXPLAIN");
+	unsetenv("COSY_RUN_RELAX");
 	status = parse_options(argc, argv, &asked);
 	if (status >= 0)
 		return status;

@@ -157,7 +157,7 @@ def _more(row: Results, contender: str) -> float | None:
 def _exec(results: Results) -> str:
     rows = []
     for _, row in _rows(results, "exec"):
-        for contender in (PLAIN, "an empty library", "libcosy-read.so", COSY):
+        for contender in (PLAIN, "an empty library", "libcosy-run.so", COSY):
             value, more = row.some(metric="per call").value(contender), _more(row, contender)
             if value is not None:
                 name = "plain" if contender == PLAIN else contender
@@ -228,7 +228,7 @@ def _targets(results: Results) -> str:
         verdict = "reached" if round(least, 2) >= NEVER_BELOW else "**missed**"
         rows.append(["the slowest of the programs, CPU", f"{NEVER_BELOW:g}", _times(least), verdict])
     for _, row in _rows(results, "exec"):
-        more = _more(row, "libcosy-read.so")
+        more = _more(row, "libcosy-run.so")
         if more is not None:
             verdict = "reached" if more <= MAX_PER_EXEC else "**missed**"
             empty = _more(row, "an empty library")

@@ -20,7 +20,7 @@ class Installed:
 
     @property
     def library(self) -> str:
-        return str(self.root / "preload" / "libcosy-read.so")
+        return str(self.root / "preload" / "libcosy-run.so")
 
     def program(self, name: str) -> str:
         """One of micro/'s."""
@@ -33,8 +33,8 @@ def install(build: Path, root: Path) -> Installed:
     (root / "bin").mkdir()
     for name in (
         "bin/cosy",
-        "preload/libcosy-read.so",
-        "preload/libcosy-relax.so",
+        "preload/libcosy-run.so",
+        "preload/libcosy-run-relax.so",
         "preload/bench/preload_rounds",
         "preload/bench/preload_exec",
         "preload/bench/preload_empty.so",

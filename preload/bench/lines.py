@@ -68,7 +68,7 @@ class Lines:
             workload=workload,
             parameters=parameters,
             contender=contender,
-            version=self.ours if contender in (COSY, "libcosy-read.so") else version or self.libc,
+            version=self.ours if contender in (COSY, "libcosy-run.so") else version or self.libc,
             lane="native",
             kernel=platform.release(),
             fs=self.fs,

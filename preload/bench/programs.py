@@ -109,7 +109,7 @@ def write_files(directory: Path) -> None:
 
 def run(command: list[str], directory: Path, preload: str, rules: str = "") -> tuple[float, float, str]:
     """CPU and clock in ms, and what the program put out, with its status."""
-    environment = os.environ | ({"LD_PRELOAD": preload, "COSY_READ_POLICY": rules} if preload else {})
+    environment = os.environ | ({"LD_PRELOAD": preload, "COSY_RUN_POLICY": rules} if preload else {})
     start = time.perf_counter()
     child = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert child.stdout

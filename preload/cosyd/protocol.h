@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protocol.h - defines the messages between libcosy-read.so and the lease daemon cosyd.
+ * protocol.h - defines the messages between libcosy-run.so and the lease daemon cosyd.
  *
  * A client connects to the daemon's socket (SOCK_SEQPACKET) and sends one COSYD_HELLO;
  * the answer carries the *guard memory*, a memfd that only the daemon can write.  Then it

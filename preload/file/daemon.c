@@ -113,7 +113,7 @@ static bool reply_receive(int socket, struct cosyd_reply *reply, int *ret_fd)
 	return got == sizeof(*reply);
 }
 
-/* True if COSY_READ_DAEMON is `what`: 0 for no daemon, "first" for tests of its leases only. */
+/* True if COSY_RUN_DAEMON is `what`: 0 for no daemon, "first" for tests of its leases only. */
 static bool wanted_is(const char *what)
 {
 	const char *wanted = environment_get(ENVIRONMENT_DAEMON);

@@ -2,7 +2,7 @@
 /*
  * policy.h - finds the rules of cosy-run.conf(5) for a file.  `cosy run` has read and checked the
  * configuration.  It passes the rules that the library needs in the environment variable
- * COSY_READ_POLICY (environment.h), which is read when the first file has earned a window.
+ * COSY_RUN_POLICY (environment.h), which is read when the first file has earned a window.
  *
  * One line for each rule, in the order in which they count, of fields that end with a tab:
  *
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define POLICY_VARIABLE "COSY_READ_POLICY"
+#define POLICY_VARIABLE "COSY_RUN_POLICY"
 
 enum { RELAX_TRUNC = 1, RELAX_COALESCE = 2, RELAX_REFLINK = 4 };
 

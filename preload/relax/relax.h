@@ -9,8 +9,8 @@
  * coalesced writes (coalesce.h).  Neither exists in a process with a second thread, so only
  * signal handlers can come in between.
  *
- * All this is only in libcosy-relax.so, which `cosy run` preloads in place of
- * libcosy-read.so when anything is relaxed; in libcosy-read.so the hooks are empty.
+ * All this is only in libcosy-run-relax.so, which `cosy run` preloads in place of
+ * libcosy-run.so when anything is relaxed; in libcosy-run.so the hooks are empty.
  */
 #ifndef COSY_PRELOAD_RELAX_H
 #define COSY_PRELOAD_RELAX_H

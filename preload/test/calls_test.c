@@ -686,7 +686,7 @@ int main(void)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path) - 1, "%s/cosy-read-calls.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path) - 1, "%s/cosy-run-calls.%d", dir ? dir : "/tmp", getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (int i = 0; i < SIZE; i++)
 		CHECK(write(fd, &(char){i}, 1) == 1);

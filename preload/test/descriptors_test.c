@@ -176,7 +176,7 @@ static void make_files(void)
 	for (int file = 0; file < 2; file++) {
 		int fd;
 
-		snprintf(paths[file], sizeof(paths[file]), "%s/cosy-read-descriptors.%d.%d",
+		snprintf(paths[file], sizeof(paths[file]), "%s/cosy-run-descriptors.%d.%d",
 			 dir ? dir : "/tmp", getpid(), file);
 		fd = open(paths[file], O_CREAT | O_TRUNC | O_WRONLY, 0600);
 		CHECK(fd >= 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * environment_test.c - checks that rules hold when the environment is gone.  Run with a rule that
- * switches files off whose name ends with ".off", and COSY_READ_EAGER=1.
+ * switches files off whose name ends with ".off", and COSY_RUN_EAGER=1.
  *
  * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.  Whoever
  * starts it leaves no variable of `cosy run` in the environment, so it finds none.
@@ -28,7 +28,7 @@ static void make_file(char *path, const char *dir, const char *kind)
 {
 	int fd;
 
-	snprintf(path, sizeof(off), "%s/cosy-read-environment.%d.%s", dir ? dir : "/tmp", getpid(),
+	snprintf(path, sizeof(off), "%s/cosy-run-environment.%d.%s", dir ? dir : "/tmp", getpid(),
 		 kind);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	for (int i = 0; i < 100; i++)

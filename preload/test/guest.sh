@@ -5,7 +5,7 @@
 failed=0 opens=$1
 [ "$COSY_SCALE" != nightly ] || opens=$((16 * opens))
 for eager in 1 map; do
-	if COSY_READ_EAGER=$eager COSY_READ_STATS=2 LD_PRELOAD=/t/libcosy-read.so \
+	if COSY_RUN_EAGER=$eager COSY_RUN_STATS=2 LD_PRELOAD=/t/libcosy-run.so \
 		/t/preload_stale_test "$opens" 2>/tmp/err; then
 		# Without windows, or without a writer who breaks leases, the test tells nothing.
 		grep -q "replugged: READ_ONLY [1-9]" /tmp/err && continue
@@ -16,12 +16,12 @@ for eager in 1 map; do
 	cat /tmp/err
 	failed=1
 done
-COSY_READ_EAGER=1 LD_PRELOAD=/t/libcosy-read.so /t/preload_stopped_test || failed=1
+COSY_RUN_EAGER=1 LD_PRELOAD=/t/libcosy-run.so /t/preload_stopped_test || failed=1
 # A watchdog is no ancestor of its program: Yama has to be told of it.
 cp /t/cosy /bin/cosy
 for scope in 0 1; do
 	[ -e /proc/sys/kernel/yama/ptrace_scope ] && echo $scope >/proc/sys/kernel/yama/ptrace_scope
-	su -s /bin/sh nobody -c 'COSY_READ_EAGER=1 LD_PRELOAD=/t/libcosy-read.so exec /t/preload_watchdog_test' || {
+	su -s /bin/sh nobody -c 'COSY_RUN_EAGER=1 LD_PRELOAD=/t/libcosy-run.so exec /t/preload_watchdog_test' || {
 		echo "FAIL: watchdog with ptrace_scope $scope"
 		failed=1
 	}

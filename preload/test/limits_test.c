@@ -399,7 +399,7 @@ int main(void)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-limits.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-limits.%d", dir ? dir : "/tmp", getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	CHECK(write(fd, bytes, SIZE) == SIZE);
 	close(fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * map_test.c [earned] - tests mapped windows, which the environment variable COSY_READ_EAGER=map
+ * map_test.c [earned] - tests mapped windows, which the environment variable COSY_RUN_EAGER=map
  * asks for: effects of a mapping that reads do not have.  With `earned`, and without the variable:
  * whether reads at random get one.
  */
@@ -252,7 +252,7 @@ static void holes_stay_holes(void)
 	struct stat before, after;
 	int fd;
 
-	snprintf(holes, sizeof(holes), "/dev/shm/cosy-read-map.%d", getpid());
+	snprintf(holes, sizeof(holes), "/dev/shm/cosy-run-map.%d", getpid());
 	fd = open(holes, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0) {
 		printf("no /dev/shm: holes were not tried\n");
@@ -297,8 +297,8 @@ int main(int argc, char **argv)
 {
 	const char *dir = getenv("TMPDIR");
 
-	snprintf(path, sizeof(path), "%s/cosy-read-map.%d", dir ? dir : "/tmp", getpid());
-	snprintf(sparse, sizeof(sparse), "%s/cosy-read-sparse.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-map.%d", dir ? dir : "/tmp", getpid());
+	snprintf(sparse, sizeof(sparse), "%s/cosy-run-sparse.%d", dir ? dir : "/tmp", getpid());
 	if (argc > 1 && !strcmp(argv[1], "earned")) {
 		a_mapping_is_earned_after_losses();
 		unlink(path);

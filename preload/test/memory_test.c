@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	const char *dir = getenv("TMPDIR");
 
 	CHECK(count < 1000 && !setrlimit(RLIMIT_NOFILE, &files));
-	snprintf(path, sizeof(path), "%s/cosy-read-memory.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-memory.%d", dir ? dir : "/tmp", getpid());
 	fds[0] = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (int at = 0; at < LEN; at += BLOCK) {
 		memset(block, at / BLOCK, BLOCK);

@@ -17,7 +17,7 @@ int main(void)
 	char path[200], byte = 0;
 	int fd, ends[2];
 
-	snprintf(path, sizeof(path), "%s/cosy-read-own.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-own.%d", dir ? dir : "/tmp", getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (int i = 0; i < SIZE; i++)
 		CHECK(write(fd, &(char){i}, 1) == 1);

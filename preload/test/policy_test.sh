@@ -176,7 +176,7 @@ preloads() {
 	got=$("$cosy" run --policy "$conf" "${@:4}" sh -c "$3")
 	[ "${got:-0}" "$1" 0 ] || fail "'$2' ${*:4}: $3: $got mappings"
 }
-count='grep -c libcosy-re'
+count='grep -c libcosy-run'
 preloads -gt '' "$count /proc/self/maps; true"
 preloads -eq '' "$count /proc/self/maps; true" --alone
 preloads -eq '' "$count /proc/self/maps; true" '--alone=cat,gr*'
@@ -185,7 +185,7 @@ preloads -gt '' "$count /proc/\$\$/maps; true" --alone
 preloads -eq ': alone' "$count /proc/self/maps; true"
 preloads -eq 'program grep : alone' "$count /proc/self/maps; true"
 preloads -gt 'program g : alone' "$count /proc/self/maps; true"
-preloads -eq 'program **/bin/grep : alone' "$(command -v grep) -c libcosy-re /proc/self/maps; true"
+preloads -eq 'program **/bin/grep : alone' "$(command -v grep) -c libcosy-run /proc/self/maps; true"
 preloads -gt "program grep : preloaded
 : alone" "$count /proc/self/maps; true"
 # A program that is left alone starts others alone; other libraries stay.

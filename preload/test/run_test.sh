@@ -51,12 +51,12 @@ is "a process identity" "$(sh -c 'echo $$; exec "$0" run sh -c "echo \$\$"' "$co
 is "an other preload" "$(LD_PRELOAD=libc.so.6 "$cosy" run sh -c 'echo "${LD_PRELOAD%%:*}"')" libc.so.6
 
 # A program that takes the variables out of an environment does not find them there again.
-is "variables taken out" "$("$cosy" run --relax=trunc -- env -u COSY_READ_RELAX -u COSY_READ_POLICY env |
+is "variables taken out" "$("$cosy" run --relax=trunc -- env -u COSY_RUN_RELAX -u COSY_RUN_POLICY env |
 	grep -c COSY_READ_'[RP]')" 0
-is "variables taken out twice" "$("$cosy" run --relax=trunc -- env -u COSY_READ_RELAX -u COSY_READ_POLICY \
+is "variables taken out twice" "$("$cosy" run --relax=trunc -- env -u COSY_RUN_RELAX -u COSY_RUN_POLICY \
 	sh -c 'env; sh -c env' | grep -c COSY_READ_'[RP]')" 0
-is "variables left there" "$(COSYD_SOCKET=/none "$cosy" run --relax=trunc -- env -u COSY_READ_POLICY env |
-	grep -c -e ^COSYD_SOCKET= -e ^COSY_READ_RELAX=)" 2
+is "variables left there" "$(COSYD_SOCKET=/none "$cosy" run --relax=trunc -- env -u COSY_RUN_POLICY env |
+	grep -c -e ^COSYD_SOCKET= -e ^COSY_RUN_RELAX=)" 2
 
 # It says in clear words what it leaves alone, and runs that.
 cp /bin/true "$work/setuid" && chmod u+s "$work/setuid"
@@ -135,7 +135,7 @@ if [ "$(id -u)" = 0 ]; then
 		mkdir -p "$work/root${file%/*}" && cp "$file" "$work/root$file"
 	done
 	cp "$work/file" "$work/root"
-	is "a root directory without /proc" "$(LD_PRELOAD=$library COSY_READ_STATS=9 \
+	is "a root directory without /proc" "$(LD_PRELOAD=$library COSY_RUN_STATS=9 \
 		chroot "$work/root" /bin/dd if=/file of=/copy bs=1 status=none 9>"$work/err"; echo $?)" 0
 	says "a root directory without /proc" "1 specialised"
 	is "a root directory without /proc" "$(cmp "$work/file" "$work/root/copy")" ""
@@ -200,7 +200,7 @@ is "--explain of a file that is not opened" "$(status --explain "$work/file" tru
 says "--explain of a file that is not opened" "true ([0-9]*) has not opened it"
 is "--explain of a directory" "$(status --explain "$work" true)" 0
 says "--explain of a directory" "is no regular file"
-is "--relax=none" "$(status --relax=none sh -c 'exit ${COSY_READ_RELAX:+1}')" 0
+is "--relax=none" "$(status --relax=none sh -c 'exit ${COSY_RUN_RELAX:+1}')" 0
 exec 9>>"$work/file"
 is "--stats of a file that is written" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats of a file that is written" "^cosy: nothing was served: READ_ONLY does not hold"

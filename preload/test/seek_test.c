@@ -245,7 +245,7 @@ int main(void)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-seek.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-seek.%d", dir ? dir : "/tmp", getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (long at = 0; at < SIZE; at += LONG) {
 		for (long i = 0; i < LONG; i++)

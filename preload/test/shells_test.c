@@ -14,7 +14,7 @@
 
 #include "check.h"
 
-#define COUNT "grep -c libcosy-re /proc/$$/maps"
+#define COUNT "grep -c libcosy-run /proc/$$/maps"
 
 static const char *other;
 
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	pthread_t threads[2];
 
 	other = argc > 1 ? argv[1] : "";
-	CHECK(getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "libcosy-re"));
+	CHECK(getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "libcosy-run"));
 	strcpy(preloaded, getenv("LD_PRELOAD"));
 	shells();
 	environment_is(preloaded);

@@ -22,7 +22,7 @@ static void path_make(const char *name)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-%s.%d", dir ? dir : "/tmp", name, getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-%s.%d", dir ? dir : "/tmp", name, getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (int i = 0; i < SIZE; i++)
 		CHECK(write(fd, &(char){i}, 1) == 1);
@@ -39,7 +39,7 @@ static void read_on(int fd, int from, int to)
 
 /*
  * Opens the file, and reads up to READS, again and again until the kernel is not asked any more: at
- * once with COSY_READ_EAGER.  Otherwise that has to be earned; and the first that earn it come too
+ * once with COSY_RUN_EAGER.  Otherwise that has to be earned; and the first that earn it come too
  * early, until the thread that returns leases has begun.
  */
 static inline int specialised(void)

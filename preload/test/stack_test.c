@@ -138,7 +138,7 @@ static void make_file(const char *name)
 	if (name)
 		snprintf(path, sizeof(path), "%s", name);
 	else
-		snprintf(path, sizeof(path), "%s/cosy-read-stack.%d", dir ? dir : "/tmp", getpid());
+		snprintf(path, sizeof(path), "%s/cosy-run-stack.%d", dir ? dir : "/tmp", getpid());
 	writer = RAW(open, path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	CHECK(writer >= 0 && RAW(write, writer, bytes, LEN) == LEN);
 	RAW(close, writer);

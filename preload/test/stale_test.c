@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	int fd, status = -1;
 	pid_t writer;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-stale.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-stale.%d", dir ? dir : "/tmp", getpid());
 	versions = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	words_of(1);
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);

@@ -490,7 +490,7 @@ static void make_files(void)
 	for (int i = 0; i < 2; i++) {
 		int fd;
 
-		snprintf(paths[i], sizeof(paths[i]), "%s/cosy-read-stop.%d.%d", dir ? dir : "/tmp",
+		snprintf(paths[i], sizeof(paths[i]), "%s/cosy-run-stop.%d.%d", dir ? dir : "/tmp",
 			 getpid(), i);
 		fd = open(paths[i], O_CREAT | O_TRUNC | O_WRONLY, 0600);
 		CHECK(fd >= 0);

@@ -43,7 +43,7 @@ int main(void)
 	pid_t child;
 
 	CHECK(time && fputs("2", time) >= 0 && !fclose(time));
-	snprintf(path, sizeof(path), "%s/cosy-read-stopped.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-stopped.%d", dir ? dir : "/tmp", getpid());
 	CHECK(!close(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600)) && !truncate(path, 10000));
 	child = fork();
 	if (!child)

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-threads.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-threads.%d", dir ? dir : "/tmp", getpid());
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	for (uint32_t i = 0; i < RECORDS; i++)
 		if (write(fd, &i, sizeof(i)) != sizeof(i))

@@ -389,7 +389,7 @@ static void make_things(void)
 	queue = msgget(IPC_PRIVATE, 0600);
 	semaphores = semget(IPC_PRIVATE, 1, 0600);
 	CHECK(queue >= 0 && semaphores >= 0);
-	snprintf(name, sizeof(name), "/cosy-read-waits.%d", getpid());
+	snprintf(name, sizeof(name), "/cosy-run-waits.%d", getpid());
 	posix_queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &one);
 	CHECK(posix_queue >= 0 && !mq_unlink(name));
 }
@@ -400,7 +400,7 @@ int main(void)
 	int status = -1;
 	pid_t child;
 
-	snprintf(path, sizeof(path), "%s/cosy-read-waits.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-waits.%d", dir ? dir : "/tmp", getpid());
 	make_things();
 	CHECK(!close(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600)) && !truncate(path, 10000));
 	child = fork();

@@ -37,7 +37,7 @@ compare() {
 served() {
 	example=$1
 	shift
-	LD_PRELOAD=$programs/libcosy-read.so COSY_READ_EAGER=1 COSY_READ_STATS=2 \
+	LD_PRELOAD=$programs/libcosy-run.so COSY_RUN_EAGER=1 COSY_RUN_STATS=2 \
 		$programs/plain/"$example" "$@" >/scratch/got.out 2>/scratch/got.err
 	sed -n 's/^cosy: .*reads: \([0-9]*\) specialised.*/served \1/p' /scratch/got.err
 	sed -i '/^cosy:/d' /scratch/got.err

@@ -52,7 +52,7 @@ clean 1 "$cosy" run --policy "$dir/rules" true
 printf 'file "/\342\200\256x" : \302\233' >"$dir/rules"
 clean 1 "$cosy" run --policy "$dir/rules" true
 # What the library prints: the program's name, the file's path, a rule's place.
-export COSY_READ_EAGER=1
+export COSY_RUN_EAGER=1
 clean 5 "$cosy" run --stats "$hostile" /dev/null
 clean 9 "$cosy" run --explain "$dir/data$hostile" dd if="$dir/data$hostile" of=/dev/null bs=1 count=99
 clean 5 "$cosy" run --explain "$dir/data$hostile" "$hostile" /dev/null

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * exec.c ROUNDS PROGRAM EMPTY LIBRARY COSY - the cost that a preloaded library adds to an exec: the
- * program by itself, with an empty library, with libcosy-read.so, and by `cosy run`, in
+ * program by itself, with an empty library, with libcosy-run.so, and by `cosy run`, in
  * turn.  Writes lines as values.h says, of the process's CPU time.
  */
 #include <stdio.h>
@@ -38,8 +38,8 @@ static double run(char *const argv[], char *const environment[])
 
 int main(int argc, char **argv)
 {
-	static const char *const names[CONTENDERS] = {"plain", "an empty library",
-						      "libcosy-read.so", "cosy run"};
+	static const char *const names[CONTENDERS] = {"plain", "an empty library", "libcosy-run.so",
+						      "cosy run"};
 	static double values[CONTENDERS][MAX_ROUNDS];
 	static char empty[4100] = "LD_PRELOAD=", library[4100] = "LD_PRELOAD=";
 	char *plain_argv[] = {NULL, NULL}, *run_argv[] = {NULL, "run", "--", NULL, NULL};

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	buf = aligned_alloc(4096, 1 << 20);
-	snprintf(path, sizeof(path), "%s/cosy-read-bench.%d", dir ? dir : "/tmp", getpid());
+	snprintf(path, sizeof(path), "%s/cosy-run-bench.%d", dir ? dir : "/tmp", getpid());
 	if (argc > 3)
 		failed = measure_all(rewrite_rows);
 	else

@@ -18,7 +18,7 @@ chmod 755 "$work"
 daemon=
 trap '[ -z "$daemon" ] || kill "$daemon"; rm -rf "$work"' EXIT
 # Wait for windows, however busy the machine is.
-export COSYD_SOCKET="$work/socket" TMPDIR="$work" COSY_READ_EAGER=1
+export COSYD_SOCKET="$work/socket" TMPDIR="$work" COSY_RUN_EAGER=1
 failed=0
 head -c 200000 /dev/urandom >"$work/file"
 
@@ -196,7 +196,7 @@ killed)
 programs)
 	# Run the tests that need no daemon with its leases, wherever there is one.
 	start --hold-off 0 --verbose
-	export COSY_READ_DAEMON=first COSY_READ_EAGER=1
+	export COSY_RUN_DAEMON=first COSY_RUN_EAGER=1
 	"$cosy" run -- "$@" >"$work/out" 2>"$work/err" || {
 		echo "FAIL: $*"
 		cat "$work/out" "$work/err"

@@ -13,7 +13,7 @@ failed=0
 quarter() {
 	echo "seed $seed, threads $2, files in $1 ($(stat -f -c %T "$1")):"
 	# shellcheck disable=SC2086
-	TMPDIR=$1 COSY_READ_EAGER=1 "$build/bin/cosy" run $options -- \
+	TMPDIR=$1 COSY_RUN_EAGER=1 "$build/bin/cosy" run $options -- \
 		"$build/preload/test/preload_fuzz" $((operations / 4)) "$seed" "$2" || failed=1
 	seed=$((seed + 1))
 }

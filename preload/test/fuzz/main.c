@@ -121,7 +121,7 @@ static void make_file(void)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, sizeof(path), "%.60s/cosy-read-fuzz.%d.%d", dir ? dir : "/tmp", getpid(),
+	snprintf(path, sizeof(path), "%.60s/cosy-run-fuzz.%d.%d", dir ? dir : "/tmp", getpid(),
 		 own);
 	snprintf(other, sizeof(other), "%s.renamed", path);
 	fd = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failed=0 ran=0 missing=
 export HOME=$work/run LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1577836800
-unset COSY_READ_EAGER
+unset COSY_RUN_EAGER
 
 "$here/samples.sh" "$work/samples" || exit 1
 
@@ -50,13 +50,13 @@ while IFS= read -r line; do
 	run want bash -c "$command"
 	run got "$cosy" run -- bash -c "$command"
 	compare "$command" "cosy run" got
-	run got env COSY_READ_EAGER=1 "$cosy" run -- bash -c "$command"
+	run got env COSY_RUN_EAGER=1 "$cosy" run -- bash -c "$command"
 	compare "$command" "cosy run, eager" got
 	[ -z "${COSY_SHOW_STATUS:-}" ] || echo "$(cat want/status), $(wc -c <want/out) bytes, $(head -n 1 want/err): $command"
 done <"$list"
 
 # Check that windows were used.
-COSY_READ_EAGER=1 "$cosy" run --stats -- dd if=samples/small of=copy bs=1 status=none 2>stats
+COSY_RUN_EAGER=1 "$cosy" run --stats -- dd if=samples/small of=copy bs=1 status=none 2>stats
 cmp samples/small copy || failed=1
 grep -q ' 1 specialised; reads: 69[0-9]* specialised' stats || {
 	echo "FAIL: dd bs=1 was not specialised"

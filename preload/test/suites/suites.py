@@ -121,7 +121,7 @@ class Runs:
         self._suite = SUITES[name]
         self._folder = _prepare(name, self._suite, cache)
         run = (str(cosy), "run", "--")
-        self.ways = {"plain": ((), {}), "cosy run": (run, {}), "eager": (run, {"COSY_READ_EAGER": "1"})}
+        self.ways = {"plain": ((), {}), "cosy run": (run, {}), "eager": (run, {"COSY_RUN_EAGER": "1"})}
         self.units = _bash(self._suite.all, self._folder).split()
 
     def told(self, way: str, unit: str) -> dict[str, str]:
