@@ -31,8 +31,8 @@ MACHINES ?=
 RELEASE ?= trixie
 
 .DEFAULT_GOAL := all
-.PHONY: help quick nightly all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
-	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-preload stale-preload programs-preload suites-preload \
+.PHONY: help quick nightly all bench bench-move bench-predictions bench-run bench-servers demo demo-on test test-kernel test-on \
+	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
 	same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
@@ -103,22 +103,22 @@ bench-move: all
 
 # What `cosy profile` finds in squid and PostgreSQL, which docs/measured/servers.md shows; some minutes, as root.
 bench-servers: all
-	@tools/setup/setup.sh packages-bench-preload.txt
+	@tools/setup/setup.sh packages-bench-run.txt
 	@profile/bench/servers.py --build $(BUILD)
 
 # Whether what `cosy profile` predicts is so, which docs/measured/predictions.md shows: of `cosy run` in some
 # minutes, of regions in a virtual machine in a quarter of an hour.
 bench-predictions: all
-	@tools/setup/setup.sh packages-bench-preload.txt
+	@tools/setup/setup.sh packages-bench-run.txt
 	@profile/bench/predictions.py --build $(BUILD)
 	@profile/bench/regions.py --build $(BUILD) --kernel $(KERNEL)
 
-# Everything that docs/measured/preload.md shows, in about a quarter of an hour.
-bench-preload: all ## measure `cosy run` again, write docs/measured/preload.md
-	@tools/setup/setup.sh packages-bench-preload.txt
-	@rm -f $(BUILD)/preload/bench/results.jsonl
-	@preload/bench/measure.py --build $(BUILD) --json $(BUILD)/preload/bench/results.jsonl
-	@preload/bench/document.py $(BUILD)/preload/bench/results.jsonl
+# Everything that docs/measured/cosy-run.md shows, in about a quarter of an hour.
+bench-run: all ## measure `cosy run` again, write docs/measured/cosy-run.md
+	@tools/setup/setup.sh packages-bench-run.txt
+	@rm -f $(BUILD)/run/bench/results.jsonl
+	@run/bench/measure.py --build $(BUILD) --json $(BUILD)/run/bench/results.jsonl
+	@run/bench/document.py $(BUILD)/run/bench/results.jsonl
 	@tools/check/figures.py
 
 # In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy; /t/FILE, each file of FILES.
@@ -150,23 +150,23 @@ fuzz-planted: all
 	@tests/vm/fuzz/planted.py --build $(BUILD) --kernel $(KERNEL)
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
-fuzz-preload: all ## random calls under `cosy run` against the kernel's own, RUN_OPERATIONS=10000000
-	@preload/test/fuzz/long.sh $(BUILD) $(RUN_OPERATIONS) $(RUN_SEED) $(RUN_OPTIONS)
+fuzz-run: all ## random calls under `cosy run` against the kernel's own, RUN_OPERATIONS=10000000
+	@run/test/fuzz/long.sh $(BUILD) $(RUN_OPERATIONS) $(RUN_SEED) $(RUN_OPTIONS)
 
-stale-preload: all
-	@COSY_RUN_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/preload/test/preload_stale_test $(WRITER_OPENS)
+stale-run: all
+	@COSY_RUN_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/run/test/run_stale_test $(WRITER_OPENS)
 
 # Programs under `cosy run` and without: the same output, status and files.
-programs-preload: all
-	@tools/setup/setup.sh packages-bench-preload.txt
-	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/short.list
-	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/long.list
+programs-run: all
+	@tools/setup/setup.sh packages-bench-run.txt
+	@run/test/programs/compare.sh $(BUILD)/bin/cosy run/test/programs/short.list
+	@run/test/programs/compare.sh $(BUILD)/bin/cosy run/test/programs/long.list
 
 # Other projects' own test suites under `cosy run` and without, test by test: bash, git, perl, CPython.  Hours; what they
 # are built from is kept.  SUITES names some of them.
-suites-preload: all ## the test suites of bash, git, perl, CPython under `cosy run`; hours
+suites-run: all ## the test suites of bash, git, perl, CPython under `cosy run`; hours
 	@tools/setup/setup.sh packages-suites.txt
-	@preload/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
+	@run/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
 
 # The page of `cosy profile --html` in headless Chromium.
 page: all

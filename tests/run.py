@@ -46,6 +46,7 @@ CORE_LABELS = {"check", "quick"}
 FOLDERS = {
     "bench": r"bench-|vm-bench-",
     "compiler": r"constructs-(O0|leave)|install",
+    "cosyd": r"cosyd/|vm-cosyd-",
     "core": r"fuzz/|vm-random-|vm-fuzz-corpus",
     "docs": r"documents-",
     "examples": r"examples|documents-",
@@ -54,7 +55,7 @@ FOLDERS = {
     "lib": r"vm-lib-|fuzz/interp|install",
     "debian": r"packages-files",
     "packaging": r"install|packages-files",
-    "preload": r"preload/|vm-preload-|vm-cosyd-",
+    "run": r"run/|vm-run-|cosyd/|vm-cosyd-",
     "profile": r"fuzz/fold|vm-profile-",
     "rust": r"rust/",
     "tests/constructs": r"constructs-",

@@ -14,7 +14,7 @@ def _tests() -> list[run.Test]:
     rows = {
         "core/verify_test": {"unit"},
         "check-format": {"check"},
-        "preload/fuzz": {"unit"},
+        "run/fuzz": {"unit"},
         "vm-guest-6.1": {"vm"},
         "vm-guest-6.12": {"vm"},
         "vm-guest-short-6.1": {"vm", "any-kernel", "quick"},
@@ -53,16 +53,16 @@ class Choice(unittest.TestCase):
     def test_a_first_answer_is_the_core_and_what_changed(self) -> None:
         core = {"core/verify_test", "check-format", "vm-guest-short-6.12"}
         self.assertEqual(self.chosen("quick"), core)
-        self.assertEqual(self.chosen("quick", folders=("preload", "kmod")), core | {"preload/fuzz"} | self.kmod())
+        self.assertEqual(self.chosen("quick", folders=("run", "kmod")), core | {"run/fuzz"} | self.kmod())
         self.assertEqual(self.chosen("quick", "6.1"), core - {"vm-guest-short-6.12"} | {"vm-guest-short-6.1"})
 
     def kmod(self) -> set[str]:
         return {"vm-guest-6.12", "vm-lib-heap-6.12"}
 
     def test_what_takes_too_long_is_left_out_of_a_first_answer(self) -> None:
-        cost = {"vm-guest-6.12": run.QUICK, "preload/fuzz": 1.0}
-        chosen = self.chosen("quick", folders=("preload", "kmod"), **cost)
-        self.assertIn("preload/fuzz", chosen)
+        cost = {"vm-guest-6.12": run.QUICK, "run/fuzz": 1.0}
+        chosen = self.chosen("quick", folders=("run", "kmod"), **cost)
+        self.assertIn("run/fuzz", chosen)
         self.assertNotIn("vm-guest-6.12", chosen)
 
     def test_the_nearest_folder_counts(self) -> None:

@@ -10,8 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../preload/cosyd/protocol.h"
-#include "../preload/file/filesystem.h"
+#include "../cosyd/protocol.h"
+#include "../run/file/filesystem.h"
 #include "leases.h"
 
 /* Opens a new file of `directory`, which nobody has open for writing; below 0: it has none. */

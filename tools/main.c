@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../preload/file/watchdog.h"
+#include "../run/file/watchdog.h"
 #include "command.h"
 #include "say.h"
 #include "standard.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../preload/file/policy.h"
+#include "../run/file/policy.h"
 #include "policy.h"
 #include "say.h"
 

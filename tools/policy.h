@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - reads and checks cosy-run.conf(5), and writes its rules as preload/file/policy.h has
+ * policy.h - reads and checks cosy-run.conf(5), and writes its rules as run/file/policy.h has
  * them.
  */
 #ifndef COSY_TOOLS_POLICY_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* rules.c - see rules.h; preload/file/policy.h has the form of the text. */
+/* rules.c - see rules.h; run/file/policy.h has the form of the text. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../preload/file/match.h"
+#include "../run/file/match.h"
 #include "path.h"
 #include "rules.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules.h - finds what the rules of cosy-run.conf(5) say of a file that is not open, for a program
- * that does not run; the library does so where it runs (preload/file/policy.c).
+ * that does not run; the library does so where it runs (run/file/policy.c).
  */
 #ifndef COSY_TOOLS_RULES_H
 #define COSY_TOOLS_RULES_H

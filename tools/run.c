@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../preload/file/policy.h"
+#include "../run/file/policy.h"
 #include "command.h"
 #include "option.h"
 #include "overlays.h"
@@ -54,8 +54,7 @@ static void usage(void)
 /* Looks beside this command, in the build tree or as installed, and where it was configured. */
 bool run_find_library(const char *name, char *ret)
 {
-	static const char *const places[] = {"../preload", "../" COSY_LIBDIR "/cosy",
-					     "../lib/cosy"};
+	static const char *const places[] = {"../" COSY_LIBDIR "/cosy", "../lib/cosy"};
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;

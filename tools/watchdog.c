@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * watchdog.c - the process that returns the leases of a program under `cosy run` while that is
- * stopped.  The library starts it, with descriptors and a page of memory: preload/file/watchdog.h.
+ * stopped.  The library starts it, with descriptors and a page of memory: run/file/watchdog.h.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../preload/file/watchdog.h"
+#include "../run/file/watchdog.h"
 #include "command.h"
 
 /* ms between looks; a writer waits for a stopped program no longer than this. */

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../preload/cosyd/protocol.h"
-#include "../preload/file/filesystem.h"
+#include "../cosyd/protocol.h"
+#include "../run/file/filesystem.h"
 #include "../tools/overlays.h"
 #include "../tools/path.h"
 #include "../tools/rules.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../preload/file/price.h"
+#include "../run/file/price.h"
 #include "advise/saving.h"
 
 #include "model.h"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
-sys.path[:0] = [str(TOP / "bench"), str(TOP / "preload/bench")]
+sys.path[:0] = [str(TOP / "bench"), str(TOP / "run/bench")]
 
 import versions  # noqa: E402  (bench/ is no package)
 from report import narrow, table  # noqa: E402

@@ -4,7 +4,7 @@
 
     profile/bench/servers.py --build build [--rounds 15] [--only squid] [--docs docs/measured]
 
-Each server runs under the load of preload/bench/servers.py while it is recorded.  Then servers that
+Each server runs under the load of run/bench/servers.py while it is recorded.  Then servers that
 nobody records take turns under the same load: two plain ones, which shows what the machine alone
 makes of a difference, and one for each way that was predicted.  Writes docs/measured/servers.md.
 What was measured is kept in build/profile/servers, so that one
@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "preload/bench"), str(TOP / "bench")]
+sys.path[:0] = [str(TOP / "run/bench"), str(TOP / "bench")]
 
-import servers  # noqa: E402  (preload/bench/ is no package)
+import servers  # noqa: E402  (run/bench/ is no package)
 import versions  # noqa: E402
 from installed import Installed, install  # noqa: E402
 from lines import spread  # noqa: E402
@@ -294,7 +294,7 @@ INTRODUCTION = """# Two servers
 What "Poking holes" (§4.1, §4.2) looked for in squid and PostgreSQL by strace and the naked eye,
 found by [`cosy profile`](../use/profiling.md): `make bench-servers` writes this.
 
-Loads are those of [preload](preload.md#servers), on the loopback. *Predicted* is what `cosy
+Loads are those of [cosy run](cosy-run.md#servers), on the loopback. *Predicted* is what `cosy
 profile` said of the recorded server. *Measured* is what the same server took under the same load
 when nobody recorded it, in turn with a plain one, in each round less than that one's; *plain again*
 is a second plain one, so what it "saves" is the machine's noise. That is what `--verify --load`

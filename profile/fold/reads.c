@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "../preload/file/price.h"
+#include "../run/file/price.h"
 #include "calls.h"
 #include "fold/reads.h"
 
@@ -16,7 +16,7 @@
 /* Smallest buffer that the C library reads into by itself. */
 #define MIN_STDIO 512
 
-/* As preload/file/window.c has it. */
+/* As run/file/window.c has it. */
 #define MAX_COST (WINDOW_COST << 6)
 
 static enum run_reason reads_reason(const struct open_file *file, enum call_origin origin)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reads.h - the result of a read under `cosy run`, by the rules of preload/file/. */
+/* reads.h - the result of a read under `cosy run`, by the rules of run/file/. */
 #ifndef COSY_PROFILE_READS_H
 #define COSY_PROFILE_READS_H
 

@@ -9,7 +9,7 @@
 #include "fold/limits.h"
 #include "fold/relax.h"
 
-/* As preload/relax/trunc.c, coalesce.c and file/file.h have them. */
+/* As run/relax/trunc.c, coalesce.c and file/file.h have them. */
 #define MAX_REWRITE    (16 << 20)
 #define MAX_COALESCED  8192
 #define EARNED	       8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax.h - predicts the changes by `cosy run --relax`, by the rules of preload/relax.
+ * relax.h - predicts the changes by `cosy run --relax`, by the rules of run/relax.
  *
  * trunc: an open with O_TRUNC frees what is in the file, so that only a file that has contents is
  * cheaper to write over in place.  The recording shows contents where a file of that name was read

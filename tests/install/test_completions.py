@@ -62,7 +62,7 @@ class Tables(unittest.TestCase):
         )
 
     def test_cosyd(self) -> None:
-        self.check(completions.options(completions.said(str(BUILD / "bin/cosyd"), "--help")), "preload/cosyd/main.c")
+        self.check(completions.options(completions.said(str(BUILD / "bin/cosyd"), "--help")), "cosyd/main.c")
 
     def test_cosycc(self) -> None:
         driver = (TREE / "compiler/driver/arguments.cpp").read_text()

@@ -25,8 +25,8 @@ TREE = Path(__file__).resolve().parents[2]
 # Folders of user space whose headers may be in one file.
 HEADERS = ["include", "core", "lib", "tools"]
 # Folders whose structures have one name each, and those whose functions have.
-STRUCTURES = ["include", "core", "kmod", "lib", "preload", "tools"]
-FUNCTIONS = ["include", "core", "lib", "preload", "tools"]
+STRUCTURES = ["include", "core", "kmod", "lib", "run", "cosyd", "tools"]
+FUNCTIONS = ["include", "core", "lib", "run", "cosyd", "tools"]
 
 # <cosy/fast.h> and <cosy/move.h> have functions of the same names as the builder, and say so: one
 # C file includes either.

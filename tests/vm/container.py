@@ -155,7 +155,7 @@ def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
         (beside / into).mkdir(parents=True)
         for name in BESIDE:
             shutil.copy2(options.build / "bench/guest" / contender / name, beside / into)
-    shutil.copy2(options.build / "preload/libcosy-run.so", beside)
+    shutil.copy2(options.build / "lib/cosy/libcosy-run.so", beside)
     staged = [container, binaries, beside, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
     if {ROOTLESS, PODMAN} & set(options.profile):
         files = PODMAN_FILES if PODMAN in options.profile else {"uidmap": PODMAN_FILES["uidmap"]}

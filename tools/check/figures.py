@@ -14,7 +14,7 @@ or, in a header of C whose constants are measured costs (core/costs.h),
     #define COSY_LOSS_SHARED 5 /*=loss_shared*/
 
 docs/measured/figures.txt says for each name what it is: arithmetic with cells of the
-tables that `make bench` and `make bench-preload` write beside it.
+tables that `make bench` and `make bench-run` write beside it.
 
     read1_fast: compounds[read1 | size 1, tmpfs | COSY-FAST]
 
@@ -40,7 +40,7 @@ DEFINITIONS = MEASURED / "figures.txt"
 FIGURE = re.compile(r"(-?\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
 CONSTANTS = Path("core/costs.h")
 CONSTANT = re.compile(r"\b(\d+)([ \t]+/\*=(\w+)\*/)")
-TERM = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
+TERM = re.compile(r"\b(\w+(?:-\w+)*)\[([^\[\]]*)\]")
 # A number in these units is a figure; limits and sizes are not said in them.
 BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:instructions|ns)\b")
 # These are, in documents for users and readers.

@@ -7,7 +7,7 @@
 
 A document has such a list between these lines:
 
-    <!-- list: preload/file/guards.def -->
+    <!-- list: run/file/guards.def -->
     <!-- end of list -->
 
 and is to name each entry of a *.def file, in words of its own, where it has
