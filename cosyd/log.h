@@ -3,7 +3,7 @@
 #ifndef COSYD_LOG_H
 #define COSYD_LOG_H
 
-#include "../tools/say.h"
+#include "../common/say.h"
 
 /* Writes a line by one call, so that lines of both processes and of threads stay whole. */
 #define log_line(format, ...) say("cosyd: " format __VA_OPT__(, ) __VA_ARGS__)

@@ -21,8 +21,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../tools/option.h"
-#include "../tools/standard.h"
+#include "../common/option.h"
+#include "../common/standard.h"
 #include "front.h"
 #include "keeper.h"
 #include "log.h"

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tools/option.h"
-#include "../tools/standard.h"
+#include "../common/option.h"
+#include "../common/standard.h"
 #include "advise/advise.h"
 #include "advise/code.h"
 #include "advise/leases.h"

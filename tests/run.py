@@ -38,13 +38,15 @@ GUESS = 3  # seconds that a test takes that has not run yet
 
 # What `make quick` runs in any case, by name or label.
 CORE = (
-    r"core/|lib/|profile/|tools/|compiler-lit|constructs-O2|vm-constructs-|vm-harness-unit"
+    r"core/|lib/|profile/|command/|compiler-lit|constructs-O2|vm-constructs-|vm-harness-unit"
     r"|tests-choice|mutants-places|names$"
 )
 CORE_LABELS = {"check", "quick"}
 # Tests of a folder, by the beginnings of their names; the longest path that fits counts.
 FOLDERS = {
     "bench": r"bench-|vm-bench-",
+    "command": r"vm-command-|install",
+    "common": r"run/|cosyd/|vm-command-|install",
     "compiler": r"constructs-(O0|leave)|install",
     "cosyd": r"cosyd/|vm-cosyd-",
     "core": r"fuzz/|vm-random-|vm-fuzz-corpus",
@@ -62,13 +64,13 @@ FOLDERS = {
     "tests/fuzz": r"fuzz/|vm-random-",
     "tests/install": r"install",
     "tests/packages": r"packages-files",
-    "tests/vm": r"vm-harness-|vm-lib-|vm-tools-",
+    "tests/vm": r"vm-harness-|vm-lib-|vm-command-",
     "tests/vm/failing": r"vm-failing-",
     "tests/vm/fuzz": r"vm-fuzz-corpus",
     "tests/vm/guest": r"vm-guest-|vm-deny-|vm-processor-|guest-cancel",
     "tests/vm/holding": r"vm-holding-",
     "tests/vm/same": r"vm-same-tmpfs|vm-race-tmpfs",
-    "tools": r"vm-tools-|install",
+    "tools": r"install",
 }
 
 

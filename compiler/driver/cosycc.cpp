@@ -14,7 +14,7 @@
 //   clang         $COSY_CLANG, as built
 //
 //===----------------------------------------------------------------------===//
-#include "../../tools/standard.h"
+#include "../../common/standard.h"
 #include "arguments.h"
 #include "plugins.h"
 #include <cstdio>

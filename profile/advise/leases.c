@@ -12,11 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../common/overlays.h"
+#include "../common/path.h"
+#include "../common/rules.h"
 #include "../cosyd/protocol.h"
 #include "../run/file/filesystem.h"
-#include "../tools/overlays.h"
-#include "../tools/path.h"
-#include "../tools/rules.h"
 #include "advise/leases.h"
 
 static bool daemon_answers(struct leases *leases)

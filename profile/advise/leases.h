@@ -6,7 +6,7 @@
 #ifndef COSY_PROFILE_LEASES_H
 #define COSY_PROFILE_LEASES_H
 
-#include "../tools/policy.h"
+#include "../common/policy.h"
 #include "advise/advise.h"
 
 struct leases {

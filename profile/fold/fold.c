@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../tools/path.h"
+#include "../common/path.h"
 #include "calls.h"
 #include "fold/depend.h"
 #include "fold/files.h"

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tools/say.h"
-#include "../tools/path.h"
+#include "../common/path.h"
+#include "../common/say.h"
 #include "record/bpf/observation.h"
 #include "record/bpf/refusal.h"
 #include "record/child.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../tools/say.h"
+#include "../common/say.h"
 #include "record/child.h"
 #include "record/signals.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tools/say.h"
+#include "../common/say.h"
 #include "record/event.h"
 #include "record/record.h"
 #include "record/tell.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../tools/path.h"
+#include "../common/path.h"
 #include "record/functions.h"
 #include "record/image.h"
 #include "record/space.h"

@@ -2,7 +2,7 @@
 /* lanes.c - the timeline of each process as a row of columns; see page.h. */
 #include <string.h>
 
-#include "../tools/path.h"
+#include "../common/path.h"
 #include "show/page.h"
 
 #define HIGH 30 /* of a lane, in pixels */

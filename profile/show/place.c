@@ -2,7 +2,7 @@
 /* place.c - where in the source a finding is; see show.h. */
 #include <string.h>
 
-#include "../tools/path.h"
+#include "../common/path.h"
 #include "show/show.h"
 
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../tools/say.h"
+#include "../common/say.h"
 #include "show/show.h"
 #include "verify/build.h"
 

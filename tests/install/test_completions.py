@@ -54,7 +54,7 @@ class Tables(unittest.TestCase):
             self.assertTrue(option.what, f"{source}: {option.name} is not explained")
 
     def test_run(self) -> None:
-        self.check(completions.options(completions.said(str(BUILD / "bin/cosy"), "run", "--help")), "tools/run.c")
+        self.check(completions.options(completions.said(str(BUILD / "bin/cosy"), "run", "--help")), "command/run.c")
 
     def test_profile(self) -> None:
         self.check(
@@ -75,7 +75,7 @@ class Tables(unittest.TestCase):
 
 class Bash(unittest.TestCase):
     def test_commands(self) -> None:
-        listed = re.findall(r'^\t\{"(\w+)", ', (TREE / "tools/main.c").read_text(), re.M)
+        listed = re.findall(r'^\t\{"(\w+)", ', (TREE / "command/main.c").read_text(), re.M)
         self.assertEqual(completed("cosy", ""), {*listed, "--help", "--version"})
         self.assertEqual(completed("cosy", "pro"), {"profile"})
 

@@ -23,10 +23,10 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 
 # Folders of user space whose headers may be in one file.
-HEADERS = ["include", "core", "lib", "tools"]
+HEADERS = ["include", "core", "lib", "command", "common"]
 # Folders whose structures have one name each, and those whose functions have.
-STRUCTURES = ["include", "core", "kmod", "lib", "run", "cosyd", "tools"]
-FUNCTIONS = ["include", "core", "lib", "run", "cosyd", "tools"]
+STRUCTURES = ["include", "core", "kmod", "lib", "run", "cosyd", "command", "common"]
+FUNCTIONS = ["include", "core", "lib", "run", "cosyd", "command", "common"]
 
 # <cosy/fast.h> and <cosy/move.h> have functions of the same names as the builder, and say so: one
 # C file includes either.
@@ -50,7 +50,7 @@ def sources(folders: Iterable[str], *suffixes: str) -> list[Path]:
 
 def compile_together(headers: Iterable[Path]) -> str:
     """Returns what the compiler says about one file that includes them; "" if nothing."""
-    include = [f"-I{TREE / part}" for part in ("include", "include/uapi", "core", "lib", "tools")]
+    include = [f"-I{TREE / part}" for part in ("include", "include/uapi", "core", "lib", "command", "common")]
     done = subprocess.run(
         [Settings.compiler, "-x", "c", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
         + ["-Wno-unused-function", "-fsyntax-only", *include, f"-I{Settings.generated}", "-"],

@@ -3,8 +3,8 @@
  * standard.h - standard input, output and error of every tool: none is another file by chance, and
  * what could not be written is an error.
  */
-#ifndef COSY_TOOLS_STANDARD_H
-#define COSY_TOOLS_STANDARD_H
+#ifndef COSY_COMMON_STANDARD_H
+#define COSY_COMMON_STANDARD_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,4 +41,4 @@ static inline void standard_begin(const char *name)
 	atexit(standard_check);
 }
 
-#endif /* COSY_TOOLS_STANDARD_H */
+#endif /* COSY_COMMON_STANDARD_H */

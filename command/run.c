@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/option.h"
+#include "../common/overlays.h"
+#include "../common/policy.h"
+#include "../common/say.h"
 #include "../run/file/policy.h"
 #include "command.h"
-#include "option.h"
-#include "overlays.h"
-#include "policy.h"
 #include "program.h"
-#include "say.h"
 
 /* Exit statuses that shells use: found but cannot be run, and not found. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };

@@ -10,10 +10,10 @@
 
 #include "core.h"
 
+#include "../common/say.h"
 #include "command.h"
 #include "contents.h"
 #include "elf.h"
-#include "say.h"
 #include "source.h"
 
 #define SECTION	 "cosy_compounds"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contents.h"
 #include "../core/printable.h"
+#include "contents.h"
 #include "source.h"
 
 #define MAX_SOURCE (64u << 20)

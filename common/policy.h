@@ -3,8 +3,8 @@
  * policy.h - reads and checks cosy-run.conf(5), and writes its rules as run/file/policy.h has
  * them.
  */
-#ifndef COSY_TOOLS_POLICY_H
-#define COSY_TOOLS_POLICY_H
+#ifndef COSY_COMMON_POLICY_H
+#define COSY_COMMON_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,4 +45,4 @@ bool policy_switch_off(const char *place, const char *pattern, struct policy_tex
 /* Returns the bits of a list of kinds to relax, or -1; *good is how much of it is right. */
 int policy_relax_list(const char *list, size_t len, size_t *good);
 
-#endif /* COSY_TOOLS_POLICY_H */
+#endif /* COSY_COMMON_POLICY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program.h - the program that a command is told to start: which file it is, and what it needs. */
-#ifndef COSY_TOOLS_PROGRAM_H
-#define COSY_TOOLS_PROGRAM_H
+#ifndef COSY_COMMAND_PROGRAM_H
+#define COSY_COMMAND_PROGRAM_H
 
 #include <stdbool.h>
 
@@ -18,4 +18,4 @@ const char *program_refusal(const char *path, char *refused);
 /* Runs the file as execvp would.  Returns only if that fails, with errno set. */
 void program_exec(const char *path, char **arguments);
 
-#endif /* COSY_TOOLS_PROGRAM_H */
+#endif /* COSY_COMMAND_PROGRAM_H */

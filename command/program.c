@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "../common/path.h"
 #include "program.h"
 
 #define SHELL "/bin/sh"

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/say.h"
+#include "../common/standard.h"
 #include "../run/file/watchdog.h"
 #include "command.h"
-#include "say.h"
-#include "standard.h"
 
 static int help(int argc, char **argv);
 

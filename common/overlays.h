@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* overlays.h - file systems that are changed through others. */
-#ifndef COSY_TOOLS_OVERLAYS_H
-#define COSY_TOOLS_OVERLAYS_H
+#ifndef COSY_COMMON_OVERLAYS_H
+#define COSY_COMMON_OVERLAYS_H
 
 #include "policy.h"
 
@@ -12,4 +12,4 @@
  */
 bool overlays_switch_off(struct policy_text *rules);
 
-#endif /* COSY_TOOLS_OVERLAYS_H */
+#endif /* COSY_COMMON_OVERLAYS_H */

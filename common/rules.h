@@ -3,8 +3,8 @@
  * rules.h - finds what the rules of cosy-run.conf(5) say of a file that is not open, for a program
  * that does not run; the library does so where it runs (run/file/policy.c).
  */
-#ifndef COSY_TOOLS_RULES_H
-#define COSY_TOOLS_RULES_H
+#ifndef COSY_COMMON_RULES_H
+#define COSY_COMMON_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,4 +20,4 @@ struct rules_subject {
 /* True if `text` of policy.h's leaves the program, or the file in it, to ordinary calls. */
 bool rules_leave(const char *text, const struct rules_subject *subject);
 
-#endif /* COSY_TOOLS_RULES_H */
+#endif /* COSY_COMMON_RULES_H */

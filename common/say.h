@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* say.h - prints messages, each one line whatever is in it: core/printable.h. */
-#ifndef COSY_TOOLS_SAY_H
-#define COSY_TOOLS_SAY_H
+#ifndef COSY_COMMON_SAY_H
+#define COSY_COMMON_SAY_H
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,4 +40,4 @@ __attribute__((format(printf, 1, 2))) static inline void say(const char *format,
 	va_end(args);
 }
 
-#endif /* COSY_TOOLS_SAY_H */
+#endif /* COSY_COMMON_SAY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* option.h - says what is wrong with an option, as getopt(3) would; that prints it as it is. */
-#ifndef COSY_TOOLS_OPTION_H
-#define COSY_TOOLS_OPTION_H
+#ifndef COSY_COMMON_OPTION_H
+#define COSY_COMMON_OPTION_H
 
 #include <getopt.h>
 
@@ -25,4 +25,4 @@ static inline void option_say_wrong(const char *command, char **argv, int return
 		say("%s: unrecognized option '%s'", command, given);
 }
 
-#endif /* COSY_TOOLS_OPTION_H */
+#endif /* COSY_COMMON_OPTION_H */

@@ -4,8 +4,8 @@
  * it: for the module (not built, signatures, lockdown) and for /dev/cosy (group, cgroup, security
  * modules).
  */
-#ifndef COSY_TOOLS_REFUSAL_H
-#define COSY_TOOLS_REFUSAL_H
+#ifndef COSY_COMMAND_REFUSAL_H
+#define COSY_COMMAND_REFUSAL_H
 
 /* Both are one line; `what` continues a sentence, or is "" if no policy was found. */
 struct refusal {
@@ -19,4 +19,4 @@ void refusal_of_module(const char *release, struct refusal *ret);
 /* Finds why open() of the device failed with `error`. */
 void refusal_of_device(const char *device, const char *group, int error, struct refusal *ret);
 
-#endif /* COSY_TOOLS_REFUSAL_H */
+#endif /* COSY_COMMAND_REFUSAL_H */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/say.h"
 #include "command.h"
-#include "say.h"
 
 #define PROGRAM "cosy-profile"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* elf.h - finds a section of a 64-bit ELF file, which may be hostile. */
-#ifndef COSY_TOOLS_ELF_H
-#define COSY_TOOLS_ELF_H
+#ifndef COSY_COMMAND_ELF_H
+#define COSY_COMMAND_ELF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,4 +19,4 @@ bool cosy_elf_is(const void *file, size_t size);
 int cosy_elf_find(const void *file, size_t size, const char *name, struct cosy_section *ret,
 		  const char **why);
 
-#endif /* COSY_TOOLS_ELF_H */
+#endif /* COSY_COMMAND_ELF_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* path.h - takes names from paths, and from the scripts that these lead to. */
-#ifndef COSY_TOOLS_PATH_H
-#define COSY_TOOLS_PATH_H
+#ifndef COSY_COMMON_PATH_H
+#define COSY_COMMON_PATH_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,4 +47,4 @@ static inline bool script_interpreter(const char *line, char *ret)
 	return len;
 }
 
-#endif /* COSY_TOOLS_PATH_H */
+#endif /* COSY_COMMON_PATH_H */

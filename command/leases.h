@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* leases.h - tries what `cosy run` needs of the kernel, for `cosy doctor`. */
-#ifndef COSY_TOOLS_LEASES_H
-#define COSY_TOOLS_LEASES_H
+#ifndef COSY_COMMAND_LEASES_H
+#define COSY_COMMAND_LEASES_H
 
 #include <stdbool.h>
 
@@ -11,4 +11,4 @@ const char *leases_refusal(void);
 /* True if cosyd answers, which takes leases on files of other users. */
 bool leases_have_daemon(void);
 
-#endif /* COSY_TOOLS_LEASES_H */
+#endif /* COSY_COMMAND_LEASES_H */

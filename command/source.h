@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* source.h - reads lines of source files, where it can. */
-#ifndef COSY_TOOLS_SOURCE_H
-#define COSY_TOOLS_SOURCE_H
+#ifndef COSY_COMMAND_SOURCE_H
+#define COSY_COMMAND_SOURCE_H
 
 #include <stddef.h>
 
@@ -20,4 +20,4 @@ const char *cosy_source_line(struct cosy_source *source, const char *path, unsig
 /* Prints bytes that a stranger chose: control characters as '?'; tabs stay. */
 void cosy_print_clean(const char *text, size_t len);
 
-#endif /* COSY_TOOLS_SOURCE_H */
+#endif /* COSY_COMMAND_SOURCE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* command.h - the subcommands of `cosy`; the table is in main.c. */
-#ifndef COSY_TOOLS_COMMAND_H
-#define COSY_TOOLS_COMMAND_H
+#ifndef COSY_COMMAND_COMMAND_H
+#define COSY_COMMAND_COMMAND_H
 
 #include <stdbool.h>
 
@@ -32,4 +32,4 @@ enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 __attribute__((format(printf, 2, 3))) int command_misused(const char *command, const char *format,
 							  ...);
 
-#endif /* COSY_TOOLS_COMMAND_H */
+#endif /* COSY_COMMAND_COMMAND_H */

@@ -29,10 +29,10 @@
 #include "process/interpose.h"
 #include "process/settings.h"
 
+#include "../common/say.h"
 #include "command.h"
 #include "leases.h"
 #include "refusal.h"
-#include "say.h"
 
 #define DEVICE "/dev/cosy"
 #define GROUP  "cosy"
