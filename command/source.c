@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/by_path.h"
 #include "../core/printable.h"
 #include "contents.h"
 #include "source.h"
@@ -11,8 +12,7 @@
 #define MAX_SOURCE (64u << 20)
 
 struct source_file {
-	struct source_file *next;
-	char *path;
+	struct by_path by_path;
 	char *text; /* NULL: cannot be read */
 	size_t size;
 	unsigned int line; /* the last one found, */
@@ -20,7 +20,7 @@ struct source_file {
 };
 
 struct cosy_source {
-	struct source_file *files;
+	struct by_path *files;
 };
 
 struct cosy_source *cosy_source_create(void)
@@ -28,46 +28,32 @@ struct cosy_source *cosy_source_create(void)
 	return calloc(1, sizeof(struct cosy_source));
 }
 
-void cosy_source_destroy(struct cosy_source *source)
+static void source_file_begin(void *made, void *context)
 {
-	struct source_file *file, *next;
-
-	for (file = source->files; file; file = next) {
-		next = file->next;
-		free(file->text);
-		free(file->path);
-		free(file);
-	}
-	free(source);
-}
-
-static struct source_file *find(struct cosy_source *source, const char *path)
-{
-	struct source_file *file;
+	struct source_file *file = made;
 	const char *why;
 
-	for (file = source->files; file; file = file->next)
-		if (!strcmp(file->path, path))
-			return file;
-	file = calloc(1, sizeof(*file));
-	if (!file)
-		return NULL;
-	file->path = strdup(path);
-	if (!file->path) {
-		free(file);
-		return NULL;
-	}
+	(void)context;
 	file->line = 1;
-	file->text = contents_read(path, MAX_SOURCE, &file->size, &why);
-	file->next = source->files;
-	source->files = file;
-	return file;
+	file->text = contents_read(file->by_path.path, MAX_SOURCE, &file->size, &why);
+}
+
+static void source_file_end(void *dropped)
+{
+	free(((struct source_file *)dropped)->text);
+}
+
+void cosy_source_destroy(struct cosy_source *source)
+{
+	by_path_drop(&source->files, source_file_end);
+	free(source);
 }
 
 const char *cosy_source_line(struct cosy_source *source, const char *path, unsigned int line,
 			     size_t *len)
 {
-	struct source_file *file = find(source, path);
+	struct source_file *file =
+		by_path_get(&source->files, path, sizeof(*file), source_file_begin, NULL);
 	const char *end;
 
 	if (!file || !file->text || !line)

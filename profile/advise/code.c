@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/by_path.h"
 #include "advise/code.h"
 #include "advise/insn.h"
 #include "record/functions.h"
@@ -15,14 +16,13 @@
 #define MAX_FUNCTION (1 << 18)
 
 struct code_file {
-	struct code_file *next;
-	char *path;
+	struct by_path by_path;
 	int fd;	  /* of a copy */
 	Elf *elf; /* NULL: it cannot be read */
 };
 
 struct codes {
-	struct code_file *files;
+	struct by_path *files;
 	struct decoder *decoder;
 };
 
@@ -53,27 +53,32 @@ struct codes *codes_create(void)
 	return NULL;
 }
 
+static void code_close(void *dropped)
+{
+	struct code_file *file = dropped;
+
+	if (file->elf)
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+}
+
 void codes_destroy(struct codes *codes)
 {
-	struct code_file *file, *next;
-
-	for (file = codes ? codes->files : NULL; file; file = next) {
-		next = file->next;
-		if (file->elf)
-			elf_end(file->elf);
-		if (file->fd >= 0)
-			close(file->fd);
-		free(file->path);
-		free(file);
-	}
-	if (codes)
-		decoder_destroy(codes->decoder);
+	if (!codes)
+		return;
+	by_path_drop(&codes->files, code_close);
+	decoder_destroy(codes->decoder);
 	free(codes);
 }
 
-static void code_open(struct code_file *file)
+static void code_open(void *made, void *context)
 {
-	file->fd = *file->path == '/' ? image_copy_path(file->path, IMAGE_CODE) : -1;
+	struct code_file *file = made;
+	const char *path = file->by_path.path;
+
+	(void)context;
+	file->fd = *path == '/' ? image_copy_path(path, IMAGE_CODE) : -1;
 	if (file->fd < 0)
 		return;
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
@@ -85,23 +90,7 @@ static void code_open(struct code_file *file)
 
 static struct code_file *code_file(struct codes *codes, const char *path)
 {
-	struct code_file *file;
-
-	for (file = codes->files; file; file = file->next)
-		if (!strcmp(file->path, path))
-			return file;
-	file = calloc(1, sizeof(*file));
-	if (!file)
-		return NULL;
-	file->path = strdup(path);
-	if (!file->path) {
-		free(file);
-		return NULL;
-	}
-	file->next = codes->files;
-	codes->files = file;
-	code_open(file);
-	return file;
+	return by_path_get(&codes->files, path, sizeof(struct code_file), code_open, NULL);
 }
 
 /* Tells whether memory there is made read-only when all names are found: so are entries of the GOT. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/by_path.h"
 #include "advise/code.h"
 #include "advise/place.h"
 #include "record/image.h"
@@ -16,15 +17,14 @@
 #define MAX_RANGES 16
 
 struct place_object {
-	struct place_object *next;
-	char *path;
+	struct by_path by_path;
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: it cannot be read */
 	GElf_Addr bias;
 };
 
 struct places {
-	struct place_object *objects;
+	struct by_path *objects;
 	struct codes *codes;
 };
 
@@ -40,19 +40,20 @@ struct places *places_create(void)
 	return NULL;
 }
 
+static void place_close(void *dropped)
+{
+	struct place_object *object = dropped;
+
+	if (object->dwfl)
+		dwfl_end(object->dwfl);
+}
+
 void places_destroy(struct places *places)
 {
-	struct place_object *object, *next;
-
-	for (object = places ? places->objects : NULL; object; object = next) {
-		next = object->next;
-		if (object->dwfl)
-			dwfl_end(object->dwfl);
-		free(object->path);
-		free(object);
-	}
-	if (places)
-		codes_destroy(places->codes);
+	if (!places)
+		return;
+	by_path_drop(&places->objects, place_close);
+	codes_destroy(places->codes);
 	free(places);
 }
 
@@ -100,8 +101,8 @@ static int debug_find(Dwfl_Module *module, void **data, const char *name, GElf_A
 	return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, ret);
 }
 
-/* Reports one file each, so that addresses are the file's own but for a constant. */
-static void place_open(struct place_object *object)
+/* Gives libdwfl one file each, so that its addresses differ from the file's by a constant. */
+static void place_open(void *made, void *context)
 {
 	static char system_path[] = "/usr/lib/debug", *debug_path = system_path;
 	static const Dwfl_Callbacks callbacks = {
@@ -110,16 +111,18 @@ static void place_open(struct place_object *object)
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debug_path,
 	};
-	int copy = image_copy_path(object->path, IMAGE_NAMES);
+	struct place_object *object = made;
+	const char *path = object->by_path.path;
+	int copy = *path == '/' ? image_copy_path(path, IMAGE_NAMES) : -1;
 	GElf_Addr bias;
 
+	(void)context;
 	if (copy < 0)
 		return;
 	object->dwfl = dwfl_begin(&callbacks);
 	if (object->dwfl) {
 		dwfl_report_begin(object->dwfl);
-		object->module =
-			dwfl_report_elf(object->dwfl, object->path, object->path, copy, 0, true);
+		object->module = dwfl_report_elf(object->dwfl, path, path, copy, 0, true);
 		dwfl_report_end(object->dwfl, NULL, NULL);
 	}
 	/* The module has it otherwise. */
@@ -133,20 +136,7 @@ static void place_open(struct place_object *object)
 
 static struct place_object *place_object(struct places *places, const char *path)
 {
-	struct place_object *object;
-
-	for (object = places->objects; object; object = object->next)
-		if (!strcmp(object->path, path))
-			return object;
-	object = calloc(1, sizeof(*object));
-	if (!object)
-		return NULL;
-	object->path = strdup(path);
-	object->next = places->objects;
-	places->objects = object;
-	if (object->path && *object->path == '/')
-		place_open(object);
-	return object;
+	return by_path_get(&places->objects, path, sizeof(struct place_object), place_open, NULL);
 }
 
 /*
@@ -234,8 +224,8 @@ static void place_outward(struct places *places, const struct place_object *obje
 		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
 			continue;
 		n_ranges = inlined_ranges(&scopes[i], own, ranges);
-		if (!n_ranges || code_loops_within(places->codes, object->path, function, address,
-						   ranges, n_ranges))
+		if (!n_ranges || code_loops_within(places->codes, object->by_path.path, function,
+						   address, ranges, n_ranges))
 			break;
 		if (!inlined_caller(unit, &scopes[i], place))
 			break;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/by_path.h"
 #include "../common/path.h"
 #include "record/functions.h"
 #include "record/image.h"
@@ -21,8 +22,7 @@
 enum { REGISTER_BP = 6, REGISTER_SP = 7 }; /* DWARF's numbers on x86-64 */
 
 struct space_object {
-	struct space_object *next;
-	char *path;
+	struct by_path by_path;
 	uint32_t id;
 	bool told, libc;
 	int fd;	  /* of a copy */
@@ -41,7 +41,7 @@ struct unwind_rule {
 };
 
 struct objects {
-	struct space_object *first;
+	struct by_path *all;
 	struct record_sink sink;
 	uint32_t n_objects, n_stacks;
 	struct unwind_rule rules[RULES];
@@ -75,23 +75,23 @@ struct objects *objects_create(const struct record_sink *sink)
 	return objects;
 }
 
+static void object_close(void *dropped)
+{
+	struct space_object *object = dropped;
+
+	if (object->cfi)
+		dwarf_cfi_end(object->cfi);
+	if (object->elf)
+		elf_end(object->elf);
+	if (object->fd >= 0)
+		close(object->fd);
+}
+
 void objects_destroy(struct objects *objects)
 {
-	struct space_object *object, *next;
-
 	if (!objects)
 		return;
-	for (object = objects->first; object; object = next) {
-		next = object->next;
-		if (object->cfi)
-			dwarf_cfi_end(object->cfi);
-		if (object->elf)
-			elf_end(object->elf);
-		if (object->fd >= 0)
-			close(object->fd);
-		free(object->path);
-		free(object);
-	}
+	by_path_drop(&objects->all, object_close);
 	free(objects);
 }
 
@@ -101,12 +101,12 @@ static void object_open(struct space_object *object, pid_t pid)
 
 	/* The path is as the process sees it, which may have another root. */
 	object->fd = -1;
-	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, object->path) >= 0) {
+	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, object->by_path.path) >= 0) {
 		object->fd = image_copy_path(whole, IMAGE_FRAMES);
 		free(whole);
 	}
 	if (object->fd < 0)
-		object->fd = image_copy_path(object->path, IMAGE_FRAMES);
+		object->fd = image_copy_path(object->by_path.path, IMAGE_FRAMES);
 	if (object->fd < 0)
 		return;
 	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
@@ -124,27 +124,26 @@ static bool path_is_libc(const char *path)
 	       !strncmp(name, "ld-linux", 8) || !strncmp(name, "libpthread", 10);
 }
 
+struct object_seen {
+	struct objects *objects;
+	pid_t pid; /* of the process that has it mapped */
+};
+
+static void object_begin(void *made, void *context)
+{
+	struct space_object *object = made;
+	const struct object_seen *seen = context;
+
+	object->id = ++seen->objects->n_objects;
+	object->libc = path_is_libc(object->by_path.path);
+	object_open(object, seen->pid);
+}
+
 static struct space_object *object_of(struct objects *objects, const char *path, pid_t pid)
 {
-	struct space_object *object;
+	struct object_seen seen = {objects, pid};
 
-	for (object = objects->first; object; object = object->next)
-		if (!strcmp(object->path, path))
-			return object;
-	object = calloc(1, sizeof(*object));
-	if (!object)
-		return NULL;
-	object->path = strdup(path);
-	if (!object->path) {
-		free(object);
-		return NULL;
-	}
-	object->id = ++objects->n_objects;
-	object->libc = path_is_libc(path);
-	object_open(object, pid);
-	object->next = objects->first;
-	objects->first = object;
-	return object;
+	return by_path_get(&objects->all, path, sizeof(struct space_object), object_begin, &seen);
 }
 
 /* Returns where the file's byte `offset` is, by the file's own addresses. */
@@ -197,13 +196,13 @@ static void object_tell(struct objects *objects, struct space_object *object)
 {
 	_Alignas(8) char buffer[sizeof(struct event_object) + EVENT_MAX_PATH] = {0};
 	struct event_object *told = (struct event_object *)buffer;
-	size_t len = strnlen(object->path, EVENT_MAX_PATH - 1);
+	size_t len = strnlen(object->by_path.path, EVENT_MAX_PATH - 1);
 
 	object->told = true;
 	told->id = object->id;
 	told->libc = object->libc;
 	told->syscall = object->libc ? object_export(object, "syscall") : 0;
-	memcpy(told->path, object->path, len);
+	memcpy(told->path, object->by_path.path, len);
 	told->path_size = len + 1;
 	told->event.kind = EVENT_OBJECT;
 	told->event.size = (sizeof(*told) + len + 1 + 7) & ~7UL;
@@ -308,7 +307,7 @@ static void space_segments(struct space *space, const struct space_object *objec
 	for (size_t i = 0; i < n; i++)
 		if (gelf_getphdr(object->elf, i, &segment) && segment.p_type == PT_LOAD &&
 		    segment.p_flags & PF_X)
-			space_code(space, object->path, (base + segment.p_vaddr) & ~4095ULL,
+			space_code(space, object->by_path.path, (base + segment.p_vaddr) & ~4095ULL,
 				   ((segment.p_vaddr & 4095) + segment.p_filesz + 4095) & ~4095ULL,
 				   segment.p_offset & ~4095ULL);
 }
