@@ -432,24 +432,27 @@ static bool stdout_taken(const struct profile_options *options)
 	       (options->html && !strcmp(options->html, "-"));
 }
 
-static int profile_show(const struct profile_options *options, const struct profile *profile)
+/* Fills in `advice` from the profile, the programs' code and the files that they read. */
+static void profile_advise(const struct profile_options *options, const struct profile *profile,
+			   struct codes *codes, struct advice *advice)
 {
-	struct advice *advice = malloc(sizeof(*advice));
-	struct places *places = places_create();
-	struct codes *codes = codes_create();
 	struct loop_code code = {code_look, codes};
 	struct leases leases = {.begun = false};
 	struct file_look files = {leases_look, &leases};
-	/* Of processes that ran already, a name may be another file's here. */
+	/* For processes that already ran, a path may name another file by now. */
 	struct advise_context context = {&code, options->program ? options->program[0] : NULL,
 					 options->program ? &files : NULL};
+
+	advise(profile, &context, advice);
+	leases_drop(&leases);
+}
+
+/* Writes what was asked for: the page, the summary, the verification, and all of it as JSON. */
+static int profile_print(const struct profile_options *options, struct advice *advice,
+			 struct places *places)
+{
 	int status = STATUS_FINE;
 
-	if (!advice || !places || !codes)
-		return STATUS_BAD;
-	advise(profile, &context, advice);
-	codes_destroy(codes);
-	leases_drop(&leases);
 	if (!show_file(options->html, show_html, advice, places))
 		status = STATUS_BAD;
 	if (!stdout_taken(options)) {
@@ -461,9 +464,26 @@ static int profile_show(const struct profile_options *options, const struct prof
 	if (options->rounds && status == STATUS_FINE)
 		status = profile_verify(options, advice, places,
 					stdout_taken(options) ? stderr : stdout);
-	/* It has what was verified, too. */
+	/* Last, because it contains the verification. */
 	if (!show_file(options->json, show_json, advice, places))
 		status = STATUS_BAD;
+	return status;
+}
+
+static int profile_show(const struct profile_options *options, const struct profile *profile)
+{
+	struct advice *advice = malloc(sizeof(*advice));
+	struct places *places = places_create();
+	struct codes *codes = codes_create();
+	int status = STATUS_BAD;
+
+	if (advice && places && codes) {
+		profile_advise(options, profile, codes, advice);
+		status = profile_print(options, advice, places);
+	} else {
+		say("cosy profile: there is no memory to show the profile");
+	}
+	codes_destroy(codes);
 	places_destroy(places);
 	free(advice);
 	return status;
@@ -702,8 +722,10 @@ int main(int argc, char **argv)
 	}
 	status = options.read ? profile_read(options.read, &recording)
 			      : profile_record(&options, &recording);
-	if (status == STATUS_FINE && !recording.fold)
+	if (status == STATUS_FINE && !recording.fold) {
+		say("cosy profile: there is no memory for the profile");
 		status = STATUS_BAD;
+	}
 	if (status == STATUS_FINE)
 		status = profile_show(&options, fold_finish(recording.fold));
 	if (status == STATUS_FINE && signal_terminates(stop))

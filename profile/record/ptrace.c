@@ -133,6 +133,10 @@ static struct traced_process *process_get(struct tracer *tracer, pid_t pid)
 		return NULL;
 	process->pid = pid;
 	process->space = space_create(tracer->objects, pid);
+	if (!process->space) {
+		free(process);
+		return NULL;
+	}
 	process->next = tracer->processes;
 	tracer->processes = process;
 	return process;
