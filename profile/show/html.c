@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "calls.h"
-#include "page_css.h" /* made of page.css */
 #include "show/page.h"
 
 #define MAX_SEQUENCES 12

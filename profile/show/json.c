@@ -2,166 +2,167 @@
 /* json.c - the whole profile for programs; docs/inside/profile.md documents the fields. */
 #include "calls.h"
 #include "fold/programs.h"
+#include "show/json_writer.h"
 #include "show/show.h"
 
-/* Begins a member, with a comma before it unless it is the first of its object. */
-static void json_member(FILE *to, bool first, const char *name)
+/* Writes the low end, the middle and the high end of an estimate. */
+static void json_range(struct json_writer *json, const char *name, int64_t low, int64_t middle,
+		       int64_t high)
 {
-	fprintf(to, "%s\"%s\": ", first ? "" : ", ", name);
+	json_list(json, name);
+	json_number(json, NULL, low);
+	json_number(json, NULL, middle);
+	json_number(json, NULL, high);
+	json_end(json);
 }
 
-static void json_number(FILE *to, bool first, const char *name, double value)
-{
-	json_member(to, first, name);
-	fprintf(to, "%.0f", value);
-}
-
-static void json_string(FILE *to, bool first, const char *name, const char *value)
-{
-	json_member(to, first, name);
-	putc('"', to);
-	show_text(to, value, SHOW_JSON, 0);
-	putc('"', to);
-}
-
-static void json_place(FILE *to, struct places *places, const struct advice *advice,
+static void json_place(struct json_writer *json, struct places *places, const struct advice *advice,
 		       uint32_t object, uint64_t function, uint64_t address)
 {
 	const struct profile *profile = advice->profile;
 	struct place place;
 
-	json_member(to, false, "place");
 	if (!object || object > profile->n_objects) {
-		fputs("null", to);
+		json_null(json, "place");
 		return;
 	}
 	place = place_find_loop(places, profile->objects[object].path, function, address);
-	fputs("{", to);
-	json_string(to, true, "object", profile->objects[object].path);
-	json_number(to, false, "address", address);
-	json_string(to, false, "function", place.function ? place.function : "");
-	json_string(to, false, "file", place.file ? place.file : "");
-	json_number(to, false, "line", place.line);
-	fputs("}", to);
+	json_object(json, "place");
+	json_string(json, "object", profile->objects[object].path);
+	json_number(json, "address", address);
+	json_string(json, "function", place.function ? place.function : "");
+	json_string(json, "file", place.file ? place.file : "");
+	json_number(json, "line", place.line);
+	json_end(json);
 }
 
-static void json_findings(FILE *to, const struct advice *advice, struct places *places)
+static void json_findings(struct json_writer *json, const struct advice *advice,
+			  struct places *places)
 {
+	json_list(json, "findings");
 	for (uint32_t i = 0; i < advice->n; i++) {
 		const struct finding *finding = &advice->findings[i];
 
-		fprintf(to, "%s\n    {", i ? "," : "");
-		json_string(to, true, "way", advise_ways[finding->way]);
-		json_string(to, false, "title", finding->title);
-		json_number(to, false, "row", finding->row);
-		json_number(to, false, "calls", finding->calls);
-		json_number(to, false, "cpu_ns", finding->cpu);
-		json_member(to, false, "saves_ns");
-		fprintf(to, "[%ld, %ld, %ld]", finding->low, finding->middle, finding->high);
-		json_string(to, false, "do", finding->type);
-		json_string(to, false, "better", finding->better);
-		json_string(to, false, "gives_up", finding->gives_up);
-		json_string(to, false, "depends", finding->depends);
-		json_string(to, false, "why", finding->why);
-		json_place(to, places, advice, finding->object, finding->function,
+		json_object(json, NULL);
+		json_string(json, "way", advise_ways[finding->way]);
+		json_string(json, "title", finding->title);
+		json_number(json, "row", finding->row);
+		json_number(json, "calls", finding->calls);
+		json_number(json, "cpu_ns", finding->cpu);
+		json_range(json, "saves_ns", finding->low, finding->middle, finding->high);
+		json_string(json, "do", finding->type);
+		json_string(json, "better", finding->better);
+		json_string(json, "gives_up", finding->gives_up);
+		json_string(json, "depends", finding->depends);
+		json_string(json, "why", finding->why);
+		json_place(json, places, advice, finding->object, finding->function,
 			   finding->address);
-		fputs("}", to);
+		json_end(json);
 	}
+	json_end(json);
 }
 
-static void json_rows(FILE *to, const struct advice *advice, struct places *places)
+static void json_rows(struct json_writer *json, const struct advice *advice, struct places *places)
 {
 	const struct profile *profile = advice->profile;
 	char text[1000];
-	bool first = true;
 
+	json_list(json, "rows");
 	for (uint32_t i = 1; i <= profile->n_rows; i++) {
 		const struct profile_row *row = &profile->rows[i];
 
 		if (row->merged)
 			continue;
-		fprintf(to, "%s\n    {", first ? "" : ",");
-		first = false;
 		advise_sequence(profile, row->symbol, text, sizeof(text));
-		json_number(to, true, "row", i);
-		json_string(to, false, "sequence", text);
-		json_number(to, false, "variants", row->variants);
-		json_number(to, false, "entries", row->entries);
-		json_number(to, false, "turns", row->turns);
-		json_number(to, false, "processes", row->processes);
-		json_number(to, false, "calls", row->sums.calls);
-		json_number(to, false, "slept", row->sums.slept);
-		json_number(to, false, "kernel_ns", advise_cpu(profile, &row->sums));
-		json_number(to, false, "user_ns", advise_user(profile, &row->sums));
-		json_place(to, places, advice, row->object, 0, row->address);
-		fputs("}", to);
+		json_object(json, NULL);
+		json_number(json, "row", i);
+		json_string(json, "sequence", text);
+		json_number(json, "variants", row->variants);
+		json_number(json, "entries", row->entries);
+		json_number(json, "turns", row->turns);
+		json_number(json, "processes", row->processes);
+		json_number(json, "calls", row->sums.calls);
+		json_number(json, "slept", row->sums.slept);
+		json_number(json, "kernel_ns", advise_cpu(profile, &row->sums));
+		json_number(json, "user_ns", advise_user(profile, &row->sums));
+		json_place(json, places, advice, row->object, 0, row->address);
+		json_end(json);
 	}
+	json_end(json);
 }
 
-static void json_sites(FILE *to, const struct advice *advice, struct places *places)
+static void json_sites(struct json_writer *json, const struct advice *advice, struct places *places)
 {
 	const struct profile *profile = advice->profile;
 
+	json_list(json, "sites");
 	for (uint32_t i = 1; i <= profile->n_sites; i++) {
 		const struct site *site = &profile->sites[i];
 		const struct event_frame *frame = profile_frame(profile, site->stack);
 
-		fprintf(to, "%s\n    {", i > 1 ? "," : "");
-		json_number(to, true, "site", i);
-		json_string(to, false, "call", call_kind(site->nr)->name);
-		json_string(to, false, "of", advise_file_kinds[site->file]);
-		json_number(to, false, "row", site->row);
-		json_number(to, false, "calls", site->all.calls);
-		json_number(to, false, "errors", site->all.errors);
-		json_number(to, false, "slept", site->all.slept);
-		json_number(to, false, "useless", site->useless);
-		json_number(to, false, "kernel_ns", advise_cpu(profile, &site->all));
-		json_number(to, false, "user_ns", advise_user(profile, &site->all));
-		json_place(to, places, advice, frame ? frame->object : 0, 0,
+		json_object(json, NULL);
+		json_number(json, "site", i);
+		json_string(json, "call", call_kind(site->nr)->name);
+		json_string(json, "of", advise_file_kinds[site->file]);
+		json_number(json, "row", site->row);
+		json_number(json, "calls", site->all.calls);
+		json_number(json, "errors", site->all.errors);
+		json_number(json, "slept", site->all.slept);
+		json_number(json, "useless", site->useless);
+		json_number(json, "kernel_ns", advise_cpu(profile, &site->all));
+		json_number(json, "user_ns", advise_user(profile, &site->all));
+		json_place(json, places, advice, frame ? frame->object : 0, 0,
 			   frame ? frame->address : 0);
-		fputs("}", to);
+		json_end(json);
 	}
+	json_end(json);
 }
 
-static void json_edges(FILE *to, const struct advice *advice)
+static void json_edges(struct json_writer *json, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 
+	json_list(json, "dependences");
 	for (uint32_t i = 1; i <= profile->n_edges; i++) {
 		const struct edge *edge = &profile->edges[i];
+		const struct site *from = &profile->sites[edge->from];
+		const struct site *to = &profile->sites[edge->to];
 
-		fprintf(to, "%s\n    {", i > 1 ? "," : "");
-		json_string(to, true, "kind", advise_edge_kinds[edge->kind]);
-		json_number(to, false, "from", edge->from);
-		json_number(to, false, "to", edge->to);
-		json_string(to, false, "from_call", call_kind(profile->sites[edge->from].nr)->name);
-		json_string(to, false, "to_call", call_kind(profile->sites[edge->to].nr)->name);
-		json_number(to, false, "held", edge->held);
-		json_number(to, false, "broken", edge->broken);
-		json_number(to, false, "of", profile->sites[edge->to].all.calls);
-		json_member(to, false, "varied");
-		fputs(edge->varied ? "true}" : "false}", to);
+		json_object(json, NULL);
+		json_string(json, "kind", advise_edge_kinds[edge->kind]);
+		json_number(json, "from", edge->from);
+		json_number(json, "to", edge->to);
+		json_string(json, "from_call", call_kind(from->nr)->name);
+		json_string(json, "to_call", call_kind(to->nr)->name);
+		json_number(json, "held", edge->held);
+		json_number(json, "broken", edge->broken);
+		json_number(json, "of", to->all.calls);
+		json_bool(json, "varied", edge->varied);
+		json_end(json);
 	}
+	json_end(json);
 }
 
-static void json_sessions(FILE *to, const struct profile *profile)
+static void json_sessions(struct json_writer *json, const struct profile *profile)
 {
 	char text[1000];
 
+	json_list(json, "sessions");
 	for (uint32_t i = 0; i < profile->n_sessions; i++) {
 		const struct session *session = &profile->sessions[i];
 
 		advise_session(profile, session, text, sizeof(text));
-		fprintf(to, "%s\n    {", i ? "," : "");
-		json_string(to, true, "of", advise_file_kinds[session->file]);
-		json_string(to, false, "sequence", text);
-		json_number(to, false, "times", session->times);
-		json_number(to, false, "calls", session->calls);
-		fputs("}", to);
+		json_object(json, NULL);
+		json_string(json, "of", advise_file_kinds[session->file]);
+		json_string(json, "sequence", text);
+		json_number(json, "times", session->times);
+		json_number(json, "calls", session->calls);
+		json_end(json);
 	}
+	json_end(json);
 }
 
-static void json_run(FILE *to, const struct advice *advice)
+static void json_run(struct json_writer *json, const struct advice *advice)
 {
 	const struct run_sums *run = &advice->reads;
 	static const char *const names[] = {
@@ -169,135 +170,132 @@ static void json_run(FILE *to, const struct advice *advice)
 #include "fold/reasons.def"
 	};
 
-	fputs("{", to);
+	json_object(json, "cosy_run");
 	for (int i = 0; i < RUN_REASONS; i++)
-		json_number(to, !i, names[i], run->calls[i]);
-	json_number(to, false, "windows", run->windows);
-	json_number(to, false, "seeks", run->seeks);
-	json_member(to, false, "saves_ns");
-	fprintf(to, "[%ld, %ld, %ld]}", advice->run.low, advice->run.middle, advice->run.high);
+		json_number(json, names[i], run->calls[i]);
+	json_number(json, "windows", run->windows);
+	json_number(json, "seeks", run->seeks);
+	json_range(json, "saves_ns", advice->run.low, advice->run.middle, advice->run.high);
+	json_end(json);
 }
 
-static void json_timeline(FILE *to, const struct timeline *timeline)
+static void json_lane(struct json_writer *json, const struct timeline_lane *lane)
 {
-	bool first = true;
-
-	fputs("{", to);
-	json_number(to, true, "bin_ns", timeline->shift ? 1ULL << timeline->shift : 0);
-	fputs(", \"lanes\": [", to);
-	for (uint32_t i = 0; i <= timeline->n_lanes; i++) {
-		const struct timeline_lane *lane = &timeline->lanes[i];
-
-		if (!lane->calls)
-			continue;
-		fputs(first ? "\n    {" : ",\n    {", to);
-		first = false;
-		json_number(to, true, "pid", lane->pid);
-		json_string(to, false, "program", lane->program);
-		json_number(to, false, "calls", lane->calls);
-		fputs(", \"bins\": [", to);
-		for (unsigned int j = 0; j < TIMELINE_BINS; j++)
-			fprintf(to, "%s[%lu, %lu, %lu]", j ? ", " : "", lane->bins[j].calls,
-				lane->bins[j].kernel, lane->bins[j].user);
-		fputs("]}", to);
+	json_object(json, NULL);
+	json_number(json, "pid", lane->pid);
+	json_string(json, "program", lane->program);
+	json_number(json, "calls", lane->calls);
+	json_list(json, "bins");
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+		json_list(json, NULL);
+		json_number(json, NULL, lane->bins[i].calls);
+		json_number(json, NULL, lane->bins[i].kernel);
+		json_number(json, NULL, lane->bins[i].user);
+		json_end(json);
 	}
-	fputs("]}", to);
+	json_end(json);
+	json_end(json);
 }
 
-static void json_useless(FILE *to, const struct profile *profile)
+static void json_timeline(struct json_writer *json, const struct timeline *timeline)
+{
+	json_object(json, "timeline");
+	json_number(json, "bin_ns", timeline->shift ? 1ULL << timeline->shift : 0);
+	json_list(json, "lanes");
+	for (uint32_t i = 0; i <= timeline->n_lanes; i++)
+		if (timeline->lanes[i].calls)
+			json_lane(json, &timeline->lanes[i]);
+	json_end(json);
+	json_end(json);
+}
+
+static void json_useless(struct json_writer *json, const struct profile *profile)
 {
 	static const char *const names[] = {
 #define USELESS(name, ...) #name,
 #include "fold/useless.def"
 	};
 
-	fputs("{", to);
+	json_object(json, "useless");
 	for (int i = 0; i < USELESS_KINDS; i++) {
-		json_member(to, !i, names[i]);
-		fprintf(to, "[%lu, %lu]", profile->useless[i].calls, profile->useless[i].of);
+		json_list(json, names[i]);
+		json_number(json, NULL, profile->useless[i].calls);
+		json_number(json, NULL, profile->useless[i].of);
+		json_end(json);
 	}
-	fputs("}", to);
+	json_end(json);
 }
 
-static void json_programs(FILE *to, const struct profile *profile)
+static void json_programs(struct json_writer *json, const struct profile *profile)
 {
 	uint32_t numbers[MAX_PROGRAMS], n = programs_order(&profile->programs, numbers);
 
-	json_member(to, false, "programs");
+	json_list(json, "programs");
 	for (uint32_t i = 0; i < n; i++) {
-		fputs(i ? ", {" : "[{", to);
-		json_string(to, true, "program", profile->programs.of[numbers[i]].path);
-		json_number(to, false, "calls", profile->programs.of[numbers[i]].calls);
-		putc('}', to);
+		json_object(json, NULL);
+		json_string(json, "program", profile->programs.of[numbers[i]].path);
+		json_number(json, "calls", profile->programs.of[numbers[i]].calls);
+		json_end(json);
 	}
-	fputs(n ? "]" : "[]", to);
+	json_end(json);
 }
 
-/* Writes nothing where nothing was measured. */
-static void json_verified(FILE *to, const struct verified *verified)
+/* Writes nothing if nothing was measured. */
+static void json_verified(struct json_writer *json, const struct verified *verified)
 {
 	if (!verified->rounds)
 		return;
-	fputs(",\n  \"verified\": {", to);
-	json_string(to, true, "way", verified->way);
-	json_number(to, false, "rounds", verified->rounds);
-	json_member(to, false, "predicted");
-	fprintf(to, "[%.4f, %.4f]", verified->low, verified->high);
-	json_member(to, false, "judged");
-	fputs(verified->judged ? "true" : "false", to);
-	json_member(to, false, "measured");
-	fprintf(to, "%.4f", verified->measured);
-	json_member(to, false, "noise");
-	fprintf(to, "%.4f", verified->noise);
-	json_number(to, false, "plain_ns", verified->plain);
-	json_number(to, false, "other_ns", verified->other > 0 ? verified->other : 0);
-	json_member(to, false, "in");
-	fputs(verified->in ? "true}" : "false}", to);
+	json_object(json, "verified");
+	json_string(json, "way", verified->way);
+	json_number(json, "rounds", verified->rounds);
+	json_list(json, "predicted");
+	json_share(json, NULL, verified->low);
+	json_share(json, NULL, verified->high);
+	json_end(json);
+	json_bool(json, "judged", verified->judged);
+	json_share(json, "measured", verified->measured);
+	json_share(json, "noise", verified->noise);
+	json_number(json, "plain_ns", verified->plain);
+	json_number(json, "other_ns", verified->other > 0 ? verified->other : 0);
+	json_bool(json, "in", verified->in);
+	json_end(json);
 }
 
 void show_json(FILE *to, const struct advice *advice, struct places *places)
 {
 	const struct profile *profile = advice->profile;
+	struct json_writer writer = {.to = to}, *json = &writer;
 
-	fputs("{\n  ", to);
-	json_number(to, true, "version", EVENT_VERSION);
-	json_string(to, false, "program", profile->program);
-	json_programs(to, profile);
-	json_number(to, false, "took_ns", profile->took);
-	json_number(to, false, "calls", profile->sums.calls);
-	json_number(to, false, "errors", profile->sums.errors);
-	json_number(to, false, "slept", profile->sums.slept);
-	json_number(to, false, "lost", profile->lost);
-	json_number(to, false, "forgotten", profile->forgotten);
-	json_number(to, false, "processes", profile->processes);
-	json_number(to, false, "threads", profile->threads);
-	json_string(to, false, "backend", show_backend(profile));
-	json_member(to, false, "cpu_measured");
-	fputs(advise_measures(profile) ? "true" : "false", to);
-	json_number(to, false, "kernel_ns", advice->kernel);
-	json_number(to, false, "user_ns", advice->user);
-	json_number(to, false, "in_loops", advice->in_rows);
-	json_number(to, false, "added_ns", profile->header.added);
-	json_number(to, false, "call_cost_ns", profile->header.call_cost);
-	json_number(to, false, "gap_cost_ns", profile->header.gap_cost);
-	json_number(to, false, "null_call_ns", profile->header.null_call);
-	json_number(to, false, "recorder_ns", profile->recorder_cpu);
-	fputs(",\n  \"findings\": [", to);
-	json_findings(to, advice, places);
-	fputs("],\n  \"rows\": [", to);
-	json_rows(to, advice, places);
-	fputs("],\n  \"sites\": [", to);
-	json_sites(to, advice, places);
-	fputs("],\n  \"dependences\": [", to);
-	json_edges(to, advice);
-	fputs("],\n  \"sessions\": [", to);
-	json_sessions(to, profile);
-	fputs("],\n  \"cosy_run\": ", to);
-	json_run(to, advice);
-	fputs(",\n  \"useless\": ", to);
-	json_useless(to, profile);
-	fputs(",\n  \"timeline\": ", to);
-	json_timeline(to, &profile->timeline);
-	json_verified(to, &advice->verified);
-	fputs("\n}\n", to);
+	json_object(json, NULL);
+	json_number(json, "version", EVENT_VERSION);
+	json_string(json, "program", profile->program);
+	json_programs(json, profile);
+	json_number(json, "took_ns", profile->took);
+	json_number(json, "calls", profile->sums.calls);
+	json_number(json, "errors", profile->sums.errors);
+	json_number(json, "slept", profile->sums.slept);
+	json_number(json, "lost", profile->lost);
+	json_number(json, "forgotten", profile->forgotten);
+	json_number(json, "processes", profile->processes);
+	json_number(json, "threads", profile->threads);
+	json_string(json, "backend", show_backend(profile));
+	json_bool(json, "cpu_measured", advise_measures(profile));
+	json_number(json, "kernel_ns", advice->kernel);
+	json_number(json, "user_ns", advice->user);
+	json_number(json, "in_loops", advice->in_rows);
+	json_number(json, "added_ns", profile->header.added);
+	json_number(json, "call_cost_ns", profile->header.call_cost);
+	json_number(json, "gap_cost_ns", profile->header.gap_cost);
+	json_number(json, "null_call_ns", profile->header.null_call);
+	json_number(json, "recorder_ns", profile->recorder_cpu);
+	json_findings(json, advice, places);
+	json_rows(json, advice, places);
+	json_sites(json, advice, places);
+	json_edges(json, advice);
+	json_sessions(json, profile);
+	json_run(json, advice);
+	json_useless(json, profile);
+	json_timeline(json, &profile->timeline);
+	json_verified(json, &advice->verified);
+	json_end(json);
 }

@@ -5,6 +5,9 @@
 
 #include "show/show.h"
 
+/* page.css. */
+extern const char page_css[];
+
 /* "1,234,567" */
 #define PAGE_COUNT 28
 const char *page_count(char *to, uint64_t count);
