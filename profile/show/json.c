@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* json.c - the whole profile for programs; docs/inside/profile.md documents the fields. */
+/* json.c - the whole profile for programs; docs/use/profile-json.md documents the fields. */
 #include "calls.h"
 #include "fold/programs.h"
 #include "show/json_writer.h"

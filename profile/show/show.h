@@ -53,7 +53,7 @@ void show_times(char *to, size_t size, double low, double high);
 /* Prints the summary, one screen. */
 void show_terminal(FILE *to, const struct advice *advice, struct places *places);
 
-/* Prints all of it; docs/inside/profile.md has the fields. */
+/* Prints all of it; docs/use/profile-json.md has the fields. */
 void show_json(FILE *to, const struct advice *advice, struct places *places);
 
 /* Prints one page, which asks for nothing from anywhere. */
