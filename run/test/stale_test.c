@@ -6,7 +6,7 @@
  * reader is that user, who does not own the file, and leases are the daemon's.
  *
  * Zeros are of no version: the first is 1.  On tmpfs the kernel's own read gives them past the
- * end of a file that is made shorter while it looks for the page (docs/inside/cosy-run.md).  So
+ * end of a file that is made shorter while it looks for the page (docs/use/cosy-run-limits.md).  So
  * they are what an end is: there only while a version is being written.
  */
 #include <fcntl.h>
