@@ -69,10 +69,8 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front)
 
 	if (buffer)
 		return buffer_grow(buffer, size, front);
+	cosy_cache_make_room(context->user, size >> PAGE_SHIFT);
 	buffer = cosy_buffer_create(context->mm, size, front);
-	/* Images that are kept for the next process count in the user's locked memory, too. */
-	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))
-		buffer = cosy_buffer_create(context->mm, size, front);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
 	/* Threads may race: one of them wins.  Pairs with the acquires of readers. */

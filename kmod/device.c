@@ -121,6 +121,16 @@ union arguments {
 	struct cosy_recall recall;
 };
 
+/* Undoes a LOAD whose answer cannot be copied to the caller. */
+static void load_undo(struct cosy_context *context, const void *argument)
+{
+	const struct cosy_load *load = argument;
+
+	/* The caller does not learn the handle: the program would only take room. */
+	if (load->handle)
+		cosy_program_forget(context, load->handle);
+}
+
 /* RUN is not among them: it copies its argument in a faster way of its own. */
 static const struct {
 	u32 command;
@@ -129,28 +139,64 @@ static const struct {
 	bool answers;	/* copy the argument back, also with an error */
 	bool own_space; /* only for the address space that opened the descriptor */
 	long (*handle)(struct cosy_context *context, void *argument);
+	/* After success, if the answer cannot be copied back */
+	void (*undo)(struct cosy_context *context, const void *argument);
 } commands[] = {
 	/* First, since it is made for each message. */
-	{ COSY_IOC_MOVE, offsetofend(struct cosy_move, flags), sizeof(struct cosy_move), false,
-	  true, move_ioctl },
-	{ COSY_IOC_VERSION, sizeof(struct cosy_version), sizeof(struct cosy_version), true, false,
-	  version_ioctl },
-	{ COSY_IOC_SETBUF, offsetofend(struct cosy_setbuf, len), sizeof(struct cosy_setbuf), false,
-	  true, setbuf_ioctl },
-	{ COSY_IOC_LOAD, offsetofend(struct cosy_load, flags), sizeof(struct cosy_load), true, true,
-	  load_ioctl },
-	{ COSY_IOC_LIMITS, sizeof(struct cosy_limits), sizeof(struct cosy_limits), false, true,
-	  limits_ioctl },
-	{ COSY_IOC_FREE, sizeof(struct cosy_free), sizeof(struct cosy_free), false, true,
-	  free_ioctl },
-	{ COSY_IOC_STATS, offsetofend(struct cosy_stats, imported), sizeof(struct cosy_stats), true,
-	  true, stats_ioctl },
-	{ COSY_IOC_RECALL, sizeof(struct cosy_recall), sizeof(struct cosy_recall), true, true,
-	  recall_ioctl },
-	{ COSY_IOC_ARENA, sizeof(struct cosy_arena_request), sizeof(struct cosy_arena_request),
-	  false, true, arena_ioctl },
-	{ COSY_IOC_MOVING, offsetofend(struct cosy_moving, parcel_pages),
-	  sizeof(struct cosy_moving), true, false, moving_ioctl },
+	{ .command = COSY_IOC_MOVE,
+	  .min_size = offsetofend(struct cosy_move, flags),
+	  .size = sizeof(struct cosy_move),
+	  .own_space = true,
+	  .handle = move_ioctl },
+	{ .command = COSY_IOC_VERSION,
+	  .min_size = sizeof(struct cosy_version),
+	  .size = sizeof(struct cosy_version),
+	  .answers = true,
+	  .handle = version_ioctl },
+	{ .command = COSY_IOC_SETBUF,
+	  .min_size = offsetofend(struct cosy_setbuf, len),
+	  .size = sizeof(struct cosy_setbuf),
+	  .own_space = true,
+	  .handle = setbuf_ioctl },
+	{ .command = COSY_IOC_LOAD,
+	  .min_size = offsetofend(struct cosy_load, flags),
+	  .size = sizeof(struct cosy_load),
+	  .answers = true,
+	  .own_space = true,
+	  .handle = load_ioctl,
+	  .undo = load_undo },
+	{ .command = COSY_IOC_LIMITS,
+	  .min_size = sizeof(struct cosy_limits),
+	  .size = sizeof(struct cosy_limits),
+	  .own_space = true,
+	  .handle = limits_ioctl },
+	{ .command = COSY_IOC_FREE,
+	  .min_size = sizeof(struct cosy_free),
+	  .size = sizeof(struct cosy_free),
+	  .own_space = true,
+	  .handle = free_ioctl },
+	{ .command = COSY_IOC_STATS,
+	  .min_size = offsetofend(struct cosy_stats, imported),
+	  .size = sizeof(struct cosy_stats),
+	  .answers = true,
+	  .own_space = true,
+	  .handle = stats_ioctl },
+	{ .command = COSY_IOC_RECALL,
+	  .min_size = sizeof(struct cosy_recall),
+	  .size = sizeof(struct cosy_recall),
+	  .answers = true,
+	  .own_space = true,
+	  .handle = recall_ioctl },
+	{ .command = COSY_IOC_ARENA,
+	  .min_size = sizeof(struct cosy_arena_request),
+	  .size = sizeof(struct cosy_arena_request),
+	  .own_space = true,
+	  .handle = arena_ioctl },
+	{ .command = COSY_IOC_MOVING,
+	  .min_size = offsetofend(struct cosy_moving, parcel_pages),
+	  .size = sizeof(struct cosy_moving),
+	  .answers = true,
+	  .handle = moving_ioctl },
 };
 
 /* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */
@@ -203,9 +249,8 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 	result = commands[i].handle(context, &argument);
 
 	if (commands[i].answers && copy_to_user(user, &argument, min(given, commands[i].size))) {
-		/* The user does not learn the handle: the program would only take room. */
-		if (commands[i].handle == load_ioctl && !result && argument.load.handle)
-			cosy_program_forget(context, argument.load.handle);
+		if (!result && commands[i].undo)
+			commands[i].undo(context, &argument);
 		result = -EFAULT;
 	}
 	return result;

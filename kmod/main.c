@@ -79,6 +79,7 @@
  *	  socket.c		pages into sockets
  *	  parcel.c		pages in a descriptor
  *	  port.c		pages into a window of another process
+ *	  by_file.c		finds the parcel or port that a request names
  *
  * ../core validates compounds and sandboxes their code.
  */
@@ -111,11 +112,7 @@ static int __init cosy_init(void)
 	cosy_filter_init();
 	cosy_attributes_init();
 	cosy_mount_init();
-
-	error = cosy_image_init();
-	if (error)
-		goto out;
-
+	cosy_image_init();
 	error = cosy_cache_init();
 	if (error)
 		goto out;
@@ -124,10 +121,7 @@ static int __init cosy_init(void)
 	if (error)
 		goto err_cache;
 
-	error = cosy_stats_init();
-	if (error)
-		goto err_ext4;
-
+	cosy_stats_init();
 	error = cosy_device_init();
 	if (error)
 		goto err_stats;
@@ -136,7 +130,6 @@ static int __init cosy_init(void)
 
 err_stats:
 	cosy_stats_exit();
-err_ext4:
 	cosy_ext4_exit();
 err_cache:
 	cosy_cache_exit();

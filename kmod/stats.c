@@ -13,19 +13,19 @@
 #include "trace.h"
 
 DEFINE_PER_CPU(struct cosy_all_counters, cosy_all_counters);
-static atomic_t live[COSY_LIVE_CNT];
+static atomic_t live[COSY_LIVE_CNT], events[COSY_EVENT_CNT];
 static struct dentry *directory;
 
 static const char *const live_names[COSY_LIVE_CNT] = {
-	[COSY_LIVE_CONTEXTS] = "contexts",
-	[COSY_LIVE_PROGRAMS] = "programs",
-	[COSY_LIVE_IMAGES] = "images",
-	[COSY_LIVE_ARENAS] = "arenas",
-	[COSY_LIVE_PARCELS] = "parcels",
-	[COSY_LIVE_PORTS] = "ports",
+	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
+	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
+	[COSY_LIVE_PARCELS] = "parcels",   [COSY_LIVE_PORTS] = "ports",
 	[COSY_LIVE_HUGE] = "huge",
-	[COSY_LIVE_HUGE_FAILED] = "huge_failed",
-	[COSY_LIVE_PINNED_COPIED] = "pinned_copied",
+};
+
+static const char *const event_names[COSY_EVENT_CNT] = {
+	[COSY_EVENT_HUGE_FAILED] = "huge_failed",
+	[COSY_EVENT_PINNED_COPIED] = "pinned_copied",
 };
 
 static const char *const names[COSY_COUNTERS] = {
@@ -64,12 +64,16 @@ static const char *const names[COSY_COUNTERS] = {
 #undef COSY_GUARD
 };
 
-static_assert(COSY_GUARD_CNT * sizeof(__u64) <= sizeof_field(struct cosy_stats, guard_failed),
-	      "struct cosy_stats has a count for every guard");
+static_assert(COSY_GUARD_CNT <= COSY_STATS_GUARDS, "struct cosy_stats has a count for every guard");
 
 void cosy_stats_live(enum cosy_live what, int change)
 {
 	atomic_add(change, &live[what]);
+}
+
+void cosy_stats_event(enum cosy_event what)
+{
+	atomic_inc(&events[what]);
 }
 
 void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
@@ -80,6 +84,9 @@ void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
 	static_assert(sizeof(*ret) == offsetof(struct cosy_stats, runs) + 8 * COSY_COUNTERS);
 	static_assert(offsetof(struct cosy_stats, left) ==
 		      offsetof(struct cosy_stats, runs) + 8 * COSY_COUNT_LEFT);
+	static_assert(offsetof(struct cosy_stats, guard_failed) ==
+		      offsetof(struct cosy_stats, runs) + 8 * COSY_COUNT_GUARD_FAILED);
+	ret->guards = COSY_GUARD_CNT;
 	for (i = 0; i < COSY_COUNTERS; i++)
 		to[i] = atomic64_read(&context->count[i]);
 }
@@ -111,16 +118,17 @@ static int stats_show(struct seq_file *file, void *unused)
 	}
 	for (i = 0; i < COSY_LIVE_CNT; i++)
 		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
+	for (i = 0; i < COSY_EVENT_CNT; i++)
+		seq_printf(file, "%s %d\n", event_names[i], atomic_read(&events[i]));
 	return stats_show_moving(file);
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
-int cosy_stats_init(void)
+void cosy_stats_init(void)
 {
 	/* Without debugfs there are no counters to read, and nothing else is missing. */
 	directory = debugfs_create_dir("cosy", NULL);
 	debugfs_create_file("stats", 0444, directory, NULL, &stats_fops);
-	return 0;
 }
 
 void cosy_stats_exit(void)

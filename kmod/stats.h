@@ -21,9 +21,7 @@ enum cosy_counter {
 	COSY_COUNT_LOADS = COSY_COUNT_LEFT + sizeof_field(struct cosy_stats, left) / sizeof(__u64),
 	COSY_COUNT_REJECTS,
 	COSY_COUNT_FAST,
-	COSY_COUNT_GUARD_FAILED, /* + enum cosy_guard */
-	COSY_COUNT_CACHE_HITS = COSY_COUNT_GUARD_FAILED +
-				sizeof_field(struct cosy_stats, guard_failed) / sizeof(__u64),
+	COSY_COUNT_CACHE_HITS,
 	COSY_COUNT_CACHE_MISSES,
 	COSY_COUNT_CACHE_EVICTED,
 	COSY_COUNT_LOANED,
@@ -33,7 +31,8 @@ enum cosy_counter {
 	COSY_COUNT_IMPORTED,
 	COSY_COUNT_PASSED,
 	COSY_COUNT_TAKEN,
-	COSY_COUNTERS
+	COSY_COUNT_GUARD_FAILED, /* + enum cosy_guard */
+	COSY_COUNTERS = COSY_COUNT_GUARD_FAILED + COSY_STATS_GUARDS
 };
 
 struct cosy_counters {
@@ -49,9 +48,14 @@ enum cosy_live {
 	COSY_LIVE_PARCELS,
 	COSY_LIVE_PORTS,
 	COSY_LIVE_HUGE,
-	COSY_LIVE_HUGE_FAILED, /* and are not forgotten; so the next ones, too */
-	COSY_LIVE_PINNED_COPIED,
 	COSY_LIVE_CNT
+};
+
+/* Things that happened since the module was loaded; never decremented. */
+enum cosy_event {
+	COSY_EVENT_HUGE_FAILED,	  /* a huge page could not be forgotten, so its slots stay in use */
+	COSY_EVENT_PINNED_COPIED, /* a page that others had pinned was copied in place of moved */
+	COSY_EVENT_CNT
 };
 
 struct cosy_all_counters {
@@ -67,9 +71,10 @@ static inline void cosy_stats_add(struct cosy_counters *context, enum cosy_count
 }
 
 void cosy_stats_live(enum cosy_live what, int change);
+void cosy_stats_event(enum cosy_event what);
 void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret);
 
-int cosy_stats_init(void);
+void cosy_stats_init(void);
 void cosy_stats_exit(void);
 
 #endif /* COSY_STATS_H */

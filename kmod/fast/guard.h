@@ -6,6 +6,7 @@
 #ifndef COSY_GUARD_H
 #define COSY_GUARD_H
 
+#include <linux/errno.h>
 #include "run/activation.h"
 
 struct pt_regs;
@@ -54,7 +55,8 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
  */
 static __always_inline s64 cosy_call_result(struct cosy_activation *run, s64 result)
 {
-	if (likely(result > -512 || result < -516 || result == -515))
+	if (likely(result > -ERESTARTSYS || result < -ERESTART_RESTARTBLOCK ||
+		   result == -ENOIOCTLCMD))
 		return result;
 	run->code = result;
 	cosy_leave_at(run, COSY_LEFT_CALL, run->insn, 0);

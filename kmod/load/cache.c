@@ -131,7 +131,7 @@ static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 	return pages;
 }
 
-/* Does cosy_cache_unlock under the lock; moves the images that go to `out`. */
+/* Does cosy_cache_make_room under the lock; moves the images that go to `out`. */
 static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct list_head *out)
 {
 	struct cosy_image *image, *next;
@@ -146,18 +146,17 @@ static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct l
 	}
 }
 
-bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
+void cosy_cache_make_room(struct cosy_user *user, unsigned long pages)
 {
 	struct cosy_cache *cache = cosy_user_cache(user);
 	LIST_HEAD(out);
-	bool any;
 
+	if (cosy_locked_fits(pages, 0))
+		return;
 	mutex_lock(&cache->lock);
 	cache_unlock(cache, pages, &out);
 	mutex_unlock(&cache->lock);
-	any = !list_empty(&out);
 	images_put(&out);
-	return any;
 }
 
 /* Drops entries that nobody has used for long.  The work item has a reference to the user. */

@@ -52,10 +52,11 @@ void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user);
 /* Empties a user's cache, except its history; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
 /*
- * Takes images out, the least recently used first, until the caller may lock `pages` more; none if
- * all of them would not be enough.  False: it took none out.
+ * Takes images out, the least recently used first, until the caller may lock `pages` more: images
+ * that are kept for the next process count in the user's locked memory.  Takes none out if all of
+ * them would not be enough.
  */
-bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages);
+void cosy_cache_make_room(struct cosy_user *user, unsigned long pages);
 int cosy_cache_init(void);
 /* Empties all caches, when the last context is closed and none is opened any more. */
 void cosy_cache_exit(void);

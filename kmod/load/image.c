@@ -288,7 +288,7 @@ int cosy_image_features(u64 *features)
 	return 0;
 }
 
-int cosy_image_init(void)
+void cosy_image_init(void)
 {
 	jit_enable = cosy_unexported_data("bpf_jit_enable");
 	jit_harden = cosy_unexported_data("bpf_jit_harden");
@@ -297,7 +297,6 @@ int cosy_image_init(void)
 		!jit_enable || cosy_unexported_data("bpf_prog_report_arena_violation");
 	/* If there is no memory for it now, the first LOAD will learn it. */
 	jit_learn();
-	return 0;
 }
 
 /* --- Images --------------------------------------------------------------------------- */

@@ -65,6 +65,6 @@ bool cosy_image_fits(const struct cosy_image *image);
 /* Finds out COSY_FEATURE_* of this kernel as it is set up now.  0 or -ENOMEM. */
 int cosy_image_features(u64 *features);
 
-int cosy_image_init(void);
+void cosy_image_init(void);
 
 #endif /* COSY_IMAGE_H */

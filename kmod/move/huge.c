@@ -220,7 +220,7 @@ void cosy_huge_fill(unsigned long *word)
 	struct cosy_huge *huge = huge_alloc();
 
 	if (!huge)
-		cosy_stats_live(COSY_LIVE_HUGE_FAILED, 1);
+		cosy_stats_event(COSY_EVENT_HUGE_FAILED);
 	*word = huge ? (unsigned long)huge : COSY_HUGE_PAGES;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/cosy.h>
 #include "compat/compat.h"
@@ -332,18 +333,16 @@ static long move_local(const struct cosy_move *move)
 
 /* --- The ioctls ------------------------------------------------------------------------------- */
 
-#define FLAGS                                                                                      \
-	(COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE | COSY_MOVE_SEND |             \
-	 COSY_MOVE_WHOLE)
-
-static bool move_is_valid(const struct cosy_move *move)
-{
-	u64 end;
-
-	return !(move->flags & ~FLAGS) && !move->pad && !(move->address & ~PAGE_MASK) &&
-	       move->length && move->length <= MAX_RW_COUNT &&
-	       !check_add_overflow(move->address, move->length, &end) && end <= TASK_SIZE_MAX;
-}
+/* What a request of an operation may set; what it does not use is 0, its fd -1. */
+struct move_rule {
+	long (*serve)(const struct cosy_move *move);
+	u32 flags;
+	bool fd, address, at, how;
+	bool whole;	  /* pages only */
+	bool locks;	  /* the length counts in the user's locked memory */
+	bool from_length; /* the count is of `length`, since the result is a descriptor */
+	enum cosy_counter counts;
+};
 
 /*
  * Tells whether the plain call is to be made: filters, tracers or auditors are to see it, or it is
@@ -372,84 +371,110 @@ static long move_by_file(const struct cosy_move *move)
 
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request)
 {
-	long fd;
-
-	fd = cosy_arena_create(request->length, request->flags);
-	/* Images that are kept for the next process count in the user's locked memory, too. */
-	if (fd == -ENOMEM && cosy_cache_unlock(context->user, request->length >> PAGE_SHIFT))
-		fd = cosy_arena_create(request->length, request->flags);
-	return fd;
+	cosy_cache_make_room(context->user, request->length >> PAGE_SHIFT);
+	return cosy_arena_create(request->length, request->flags);
 }
 
-static long move_export(struct cosy_context *context, const struct cosy_move *move)
-{
-	long fd = cosy_parcel_export(move);
+#define PRESENT	    (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE)
+#define NOT_COUNTED COSY_COUNTERS
+#define EXPORT                                                                                     \
+	{ .serve = cosy_parcel_export,                                                             \
+	  .address = true,                                                                         \
+	  .whole = true,                                                                           \
+	  .locks = true,                                                                           \
+	  .from_length = true,                                                                     \
+	  .counts = COSY_COUNT_EXPORTED }
 
-	if (fd == -ENOMEM && cosy_cache_unlock(context->user, pages_in(move->length)))
-		fd = cosy_parcel_export(move);
-	return fd;
+static const struct move_rule rules[] = {
+	[COSY_MOVE_LOAN] = { .serve = move_by_file,
+			     .flags = COSY_MOVE_GIVE | COSY_MOVE_SEND | COSY_MOVE_WHOLE,
+			     .fd = true,
+			     .address = true,
+			     .counts = COSY_COUNT_LOANED },
+	[COSY_MOVE_TRANSFER] = { .serve = move_by_file,
+				 .flags = PRESENT,
+				 .fd = true,
+				 .address = true,
+				 .counts = COSY_COUNT_TRANSFERRED },
+	[COSY_MOVE_FLUSH] = { .serve = move_local,
+			      .address = true,
+			      .whole = true,
+			      .counts = NOT_COUNTED },
+	[COSY_MOVE_READY] = { .serve = move_local,
+			      .flags = COSY_MOVE_WILL_WRITE,
+			      .address = true,
+			      .whole = true,
+			      .counts = NOT_COUNTED },
+	[COSY_MOVE_SHARE] = EXPORT,
+	[COSY_MOVE_COPY] = EXPORT,
+	[COSY_MOVE_DONATE] = EXPORT,
+	[COSY_MOVE_DONATE_ZERO] = EXPORT,
+	[COSY_MOVE_IMPORT] = { .serve = cosy_parcel_import,
+			       .flags = PRESENT,
+			       .fd = true,
+			       .address = true,
+			       .counts = COSY_COUNT_IMPORTED },
+	[COSY_MOVE_PORT] = { .serve = cosy_port_create,
+			     .at = true,
+			     .whole = true,
+			     .locks = true,
+			     .counts = NOT_COUNTED },
+	[COSY_MOVE_PASS] = { .serve = cosy_port_pass,
+			     .fd = true,
+			     .address = true,
+			     .at = true,
+			     .how = true,
+			     .counts = COSY_COUNT_PASSED },
+	[COSY_MOVE_TAKE] = { .serve = cosy_port_take,
+			     .flags = PRESENT,
+			     .fd = true,
+			     .address = true,
+			     .at = true,
+			     .counts = COSY_COUNT_TAKEN },
+};
+
+/* Tells whether the request sets only what its operation uses. */
+static bool move_keeps(const struct cosy_move *move, const struct move_rule *rule)
+{
+	return !(move->flags & ~rule->flags) && !move->pad && (rule->fd || move->fd == -1) &&
+	       (rule->address || !move->address) && (rule->at || !move->at) &&
+	       (rule->how || !move->how) && !(rule->whole && move->length & ~PAGE_MASK);
 }
 
-static long move_port(struct cosy_context *context, const struct cosy_move *move)
+static bool move_has_range(const struct cosy_move *move)
 {
-	long ret = cosy_port_create(move);
+	u64 end;
 
-	if (ret == -ENOMEM && cosy_cache_unlock(context->user, pages_in(move->length)))
-		ret = cosy_port_create(move);
-	return ret;
+	return !(move->address & ~PAGE_MASK) && move->length && move->length <= MAX_RW_COUNT &&
+	       !check_add_overflow(move->address, move->length, &end) && end <= TASK_SIZE_MAX;
+}
+
+/* Returns the operation's rule; NULL: the request is not valid. */
+static const struct move_rule *move_rule(const struct cosy_move *move)
+{
+	const struct move_rule *rule;
+
+	if (move->operation >= ARRAY_SIZE(rules))
+		return NULL;
+	rule = &rules[array_index_nospec(move->operation, ARRAY_SIZE(rules))];
+	return rule->serve && move_keeps(move, rule) && move_has_range(move) ? rule : NULL;
 }
 
 long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 {
-	long ret = -EINVAL;
+	const struct move_rule *rule = move_rule(move);
+	long ret;
 
-	if (!move_is_valid(move))
-		return ret;
-	switch (move->operation) {
-	case COSY_MOVE_LOAN:
-		ret = move_by_file(move);
-		if (ret > 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_LOANED, pages_in(ret));
-		break;
-	case COSY_MOVE_TRANSFER:
-		ret = move_by_file(move);
-		if (ret > 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_TRANSFERRED, pages_in(ret));
-		break;
-	case COSY_MOVE_FLUSH:
-	case COSY_MOVE_READY:
-		ret = move->length & ~PAGE_MASK ? -EINVAL : move_local(move);
-		break;
-	case COSY_MOVE_SHARE:
-	case COSY_MOVE_COPY:
-	case COSY_MOVE_DONATE:
-	case COSY_MOVE_DONATE_ZERO:
-		ret = move_export(context, move);
-		if (ret >= 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_EXPORTED,
-				       pages_in(move->length));
-		break;
-	case COSY_MOVE_IMPORT:
-		ret = cosy_parcel_import(move);
-		if (ret > 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_IMPORTED, pages_in(ret));
-		break;
-	case COSY_MOVE_PORT:
-		ret = move_port(context, move);
-		break;
-	case COSY_MOVE_PASS:
-		ret = cosy_port_pass(move);
-		if (ret > 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_PASSED, pages_in(ret));
-		break;
-	case COSY_MOVE_TAKE:
-		ret = cosy_port_take(move);
-		if (ret > 0)
-			cosy_stats_add(&context->stats, COSY_COUNT_TAKEN, pages_in(ret));
-		break;
-	}
+	if (!rule)
+		return -EINVAL;
+	if (rule->locks)
+		cosy_cache_make_room(context->user, pages_in(move->length));
+	ret = rule->serve(move);
 	if (ret == -EOPNOTSUPP)
 		cosy_stats_add(&context->stats, COSY_COUNT_MOVE_REFUSED, 1);
+	else if (rule->counts != NOT_COUNTED && (rule->from_length ? ret >= 0 : ret > 0))
+		cosy_stats_add(&context->stats, rule->counts,
+			       pages_in(rule->from_length ? move->length : ret));
 	return ret;
 }
 

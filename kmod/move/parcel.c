@@ -21,6 +21,7 @@
 #include "compat/compat.h"
 #include "load/locked.h"
 #include "move/arena.h"
+#include "move/by_file.h"
 #include "move/huge.h"
 #include "move/parcel.h"
 #include "move/slots.h"
@@ -29,10 +30,10 @@
 struct cosy_parcel {
 	struct cosy_counted counted; /* among the parcels */
 	struct mutex lock;
-	u32 how;	     /* SHARE, COPY, DONATE or DONATE_ZERO */
-	unsigned long count; /* lock; pages; 0: taken */
-	bool huge; /* lock; contents are words of 2 MB; else as slots have them, without */
-	unsigned long *contents;   /* COSY_SLOT_MAPPED; lock */
+	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
+	unsigned long count;	   /* lock; pages; 0: taken */
+	bool huge;		   /* lock; `contents` has one huge word for each 2 MB */
+	unsigned long *contents;   /* lock; else slot words, never MAPPED */
 	struct cosy_locked locked; /* lock; the pages */
 };
 
@@ -326,7 +327,7 @@ long cosy_parcel_export(const struct cosy_move *move)
 	struct file *file;
 	long fd, ret;
 
-	if (move->length & ~PAGE_MASK || move->length > COSY_MAX_ARENA)
+	if (move->length > COSY_MAX_ARENA)
 		return -EINVAL;
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
@@ -510,8 +511,9 @@ static int parcel_lock(struct cosy_parcel *parcel)
 	}
 }
 
-static long parcel_import_locked(struct cosy_parcel *parcel, const struct cosy_move *move)
+static long import_from(struct file *file, const struct cosy_move *move)
 {
+	struct cosy_parcel *parcel = file->private_data;
 	long ret = parcel_lock(parcel);
 
 	if (ret)
@@ -524,17 +526,5 @@ static long parcel_import_locked(struct cosy_parcel *parcel, const struct cosy_m
 
 long cosy_parcel_import(const struct cosy_move *move)
 {
-	struct fd f = fdget(move->fd);
-	loff_t none = 0;
-	long ret = -EBADF;
-
-	if (!fd_file(f))
-		return ret;
-	ret = -EINVAL;
-	if (fd_file(f)->f_op == &parcel_fops)
-		ret = rw_verify_area(READ, fd_file(f), &none, move->length);
-	if (!ret)
-		ret = parcel_import_locked(fd_file(f)->private_data, move);
-	fdput(f);
-	return ret;
+	return cosy_move_by_file(move, &parcel_fops, READ, import_from);
 }

@@ -34,6 +34,7 @@
 #include "compat/compat.h"
 #include "load/locked.h"
 #include "move/arena.h"
+#include "move/by_file.h"
 #include "move/huge.h"
 #include "move/port.h"
 #include "stats.h"
@@ -748,7 +749,7 @@ long cosy_port_create(const struct cosy_move *move)
 	struct file *files[2];
 	int ret;
 
-	if (move->length & ~PAGE_MASK || move->length > COSY_MAX_ARENA)
+	if (move->length > COSY_MAX_ARENA)
 		return -EINVAL;
 	port = port_alloc(move->length >> PAGE_SHIFT);
 	if (!port)
@@ -764,25 +765,6 @@ long cosy_port_create(const struct cosy_move *move)
 	return ret;
 }
 
-/* Has the named port do `work`, after the checks that read(2) or write(2) makes. */
-static long port_by_file(const struct cosy_move *move, int direction,
-			 long (*work)(struct file *, const struct cosy_move *))
-{
-	struct fd f = fdget(move->fd);
-	loff_t none = 0;
-	long ret = -EBADF;
-
-	if (!fd_file(f))
-		return ret;
-	ret = -EINVAL;
-	if (fd_file(f)->f_op == &port_fops)
-		ret = rw_verify_area(direction, fd_file(f), &none, move->length);
-	if (!ret)
-		ret = work(fd_file(f), move);
-	fdput(f);
-	return ret;
-}
-
 long cosy_port_pass(const struct cosy_move *move)
 {
 	if (move->how != COSY_MOVE_COPY && move->how != COSY_MOVE_DONATE &&
@@ -790,10 +772,10 @@ long cosy_port_pass(const struct cosy_move *move)
 		return -EINVAL;
 	if (move->how != COSY_MOVE_COPY && move->length & ~PAGE_MASK)
 		return -EINVAL;
-	return port_by_file(move, WRITE, pass_to);
+	return cosy_move_by_file(move, &port_fops, WRITE, pass_to);
 }
 
 long cosy_port_take(const struct cosy_move *move)
 {
-	return port_by_file(move, READ, take_from);
+	return cosy_move_by_file(move, &port_fops, READ, take_from);
 }

@@ -60,15 +60,14 @@ static s64 region_move(struct cosy_activation *run, const struct cosy_move *move
 	return cosy_move(run->context, move);
 }
 
-static s64 region_move_by_file(struct cosy_activation *run, const u64 *r, u32 operation,
-			       u32 further_flags)
+static s64 region_move_by_file(struct cosy_activation *run, const u64 *r, u32 operation, u32 flags)
 {
 	const struct cosy_move move = {
 		.operation = operation,
 		.address = r[2],
 		.length = r[3],
 		.fd = r[1],
-		.flags = region_flags(r[4]) | further_flags,
+		.flags = flags,
 	};
 
 	return region_move(run, &move);
@@ -76,16 +75,16 @@ static s64 region_move_by_file(struct cosy_activation *run, const u64 *r, u32 op
 
 s64 cosy_op_loan(struct cosy_activation *run, u64 *r)
 {
-	u32 plain = (u32)r[4] & ~OWN_FLAGS;
+	u32 plain = (u32)r[4] & ~OWN_FLAGS, flags = region_flags(r[4]);
 	s64 result = -EOPNOTSUPP;
 
 	if (region_may_move(r, COSY_MOVE_OP_GIVE | SEND_FLAGS)) {
-		result = region_move_by_file(run, r, COSY_MOVE_LOAN, COSY_MOVE_WHOLE);
+		result = region_move_by_file(run, r, COSY_MOVE_LOAN, flags | COSY_MOVE_WHOLE);
 		if (unlikely(result == -ERANGE)) {
 			/* A loan that ends where the arena does goes on by a plain call. */
 			if (cosy_arena_extent(r[2], r[3]) < r[3])
 				return region_leave(run);
-			result = region_move_by_file(run, r, COSY_MOVE_LOAN, 0);
+			result = region_move_by_file(run, r, COSY_MOVE_LOAN, flags);
 		}
 	}
 	if (!region_is_refused(result)) {
@@ -123,7 +122,8 @@ s64 cosy_op_transfer(struct cosy_activation *run, u64 *r)
 	s64 result = -EOPNOTSUPP;
 
 	if (region_may_move(r, OWN_FLAGS))
-		result = region_move_by_file(run, r, COSY_MOVE_TRANSFER, 0);
+		result = region_move_by_file(run, r, COSY_MOVE_TRANSFER,
+					     region_flags(r[4] & ~COSY_MOVE_OP_GIVE));
 	if (!region_is_refused(result)) {
 		run->fast++;
 		return cosy_call_result(run, result);
@@ -141,6 +141,7 @@ s64 cosy_op_flush(struct cosy_activation *run, u64 *r)
 		.operation = COSY_MOVE_FLUSH,
 		.address = r[1],
 		.length = r[2],
+		.fd = -1,
 	};
 	s64 result = region_move(run, &move);
 

@@ -265,7 +265,7 @@ static __always_inline struct page *slot_loan(unsigned long slot, gfp_t flags)
 		if (slot & COSY_SLOT_SHARED)
 			return page_copy_frozen(page, flags);
 		if (page_count(page) != 1) {
-			cosy_stats_live(COSY_LIVE_PINNED_COPIED, 1);
+			cosy_stats_event(COSY_EVENT_PINNED_COPIED);
 			return page_copy_frozen(page, flags);
 		}
 		page_freeze(page);
@@ -547,7 +547,7 @@ static bool slot_is_pinned(const struct cosy_slots *s, unsigned long slot)
 
 	if (!s->arena->pinnable || !page || cosy_page_has_mark(page) || page_count(page) == 1)
 		return false;
-	cosy_stats_live(COSY_LIVE_PINNED_COPIED, 1);
+	cosy_stats_event(COSY_EVENT_PINNED_COPIED);
 	return true;
 }
 

@@ -176,9 +176,9 @@ struct cosy_activation {
 	u64 exec_start;	       /* nanoseconds of the thread at the start of this RUN */
 	/*
 	 * With max_ns, at the start of this RUN: ktime_get_ns, and how often the thread had left
-	 * the processor; look_at is the earliest time at which the limit can be reached
+	 * the processor; next_time_check is the earliest time at which the limit can be reached
 	 */
-	u64 wall_start, look_at;
+	u64 wall_start, next_time_check;
 	unsigned long switches;
 	unsigned long entered;	/* jiffies at the start of this RUN */
 	struct hlist_node node; /* among the running tasks, see run.c */

@@ -3,6 +3,7 @@
  * call.S - a compound's calls: system calls through the kernel's dispatcher, specialised calls and
  * operations through C functions of their own (core/ops.def), and local calls.
  */
+#include <linux/errno.h>
 #include "run/calling.h"
 
 .text
@@ -84,8 +85,8 @@ THUNK cosy_thunk_syscall
 	movzwl	%r10w, %esi
 	mov	%rsp, %rdi
 	STATIC_CALL cosy_dispatch
-	lea	516(%rax), %r9
-	cmp	$(516 - 512), %r9
+	lea	ERESTART_RESTARTBLOCK(%rax), %r9
+	cmp	$(ERESTART_RESTARTBLOCK - ERESTARTSYS), %r9
 	jbe	.Lcall_restart
 .Lcall_done:
 	add	$PT_SIZE, %rsp
@@ -111,9 +112,9 @@ THUNK cosy_thunk_syscall
 	REFUEL .Lcall_refuel
 	WATCHED .Lcall_watched
 
-	/* -512, -513, -514 and -516 are restart codes; -515 is none. */
+	/* -ERESTARTSYS to -ERESTART_RESTARTBLOCK are restart codes, except -ENOIOCTLCMD. */
 .Lcall_restart:
-	cmp	$(516 - 515), %r9
+	cmp	$(ERESTART_RESTARTBLOCK - ENOIOCTLCMD), %r9
 	je	.Lcall_done
 	mov	STATE, %r11
 	mov	%rax, RUN_CODE(%r11)

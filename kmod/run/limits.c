@@ -145,12 +145,12 @@ static bool time_is_up_limited(struct cosy_activation *run)
 	u64 now = ktime_get_ns(), used;
 
 	/* The time used is at most the time that has passed. */
-	if (likely(now < run->look_at))
+	if (likely(now < run->next_time_check))
 		return false;
 	used = run->ns_before + time_used(run);
 	if (used >= run->max_ns)
 		return true;
-	run->look_at = now + (run->max_ns - used);
+	run->next_time_check = now + (run->max_ns - used);
 	return false;
 }
 
@@ -188,7 +188,7 @@ static noinline void limits_start(struct cosy_activation *run, const struct cosy
 		run->switches = task_switches();
 		run->exec_start = processor_time();
 		run->wall_start = ktime_get_ns();
-		run->look_at = run->wall_start + (run->max_ns - run->ns_before);
+		run->next_time_check = run->wall_start + (run->max_ns - run->ns_before);
 		faults_refuse(run);
 	}
 	fuel_grant(run, fuel_budget_limited(run));

@@ -74,6 +74,7 @@ int cosy_port(size_t size, int ends[2])
 	struct cosy_move move = {
 		.operation = COSY_MOVE_PORT,
 		.length = size,
+		.fd = -1,
 		.at = (uintptr_t)ends,
 	};
 	int saved = errno, ret;

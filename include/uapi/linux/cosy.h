@@ -475,22 +475,18 @@ struct cosy_free {
 };
 
 /* STATS: returns this context's counts since it was opened. */
+#define COSY_STATS_GUARDS 32
 struct cosy_stats {
 	__u32 size;
-	__u32 pad;
+	__u32 guards;	    /* how many of guard_failed count something */
 	__u64 runs;	    /* RUNs that started or resumed a compound */
 	__u64 calls;	    /* system calls made inside the kernel */
 	__u64 ops;	    /* operations made inside the kernel */
 	__u64 interp_calls; /* system calls by the interpreter, as reported to RUN */
 	__u64 left[16];	    /* by enum cosy_status */
 	__u64 loads;
-	__u64 rejects; /* LOADs refused by the validator */
-	__u64 fast;    /* of `calls`: by a specialised version */
-	/*
-	 * Calls that were ordinary because a guard failed: a count for each guard, in
-	 * the order of core/guards.def
-	 */
-	__u64 guard_failed[29];
+	__u64 rejects;	     /* LOADs refused by the validator */
+	__u64 fast;	     /* of `calls`: by a specialised version */
 	__u64 cache_hits;    /* LOADs that found an image of an earlier LOAD of the user's */
 	__u64 cache_misses;  /* LOADs that were compiled */
 	__u64 cache_evicted; /* images that made room for these */
@@ -501,6 +497,11 @@ struct cosy_stats {
 	__u64 imported;	     /* pages that MOVE took from parcels */
 	__u64 passed;	     /* pages that MOVE put into ports */
 	__u64 taken;	     /* pages that MOVE took from ports */
+	/*
+	 * Calls that were ordinary because a guard failed: a count for each guard, in
+	 * the order of core/guards.def
+	 */
+	__u64 guard_failed[COSY_STATS_GUARDS];
 };
 
 /*
@@ -526,9 +527,10 @@ struct cosy_arena_request {
 
 /*
  * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at
- * `address`, which is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right
- * to it), EINVAL, ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call
- * can do it.
+ * `address`, which is a multiple of a page.  A field that the operation does not use is 0, an fd
+ * that it does not use -1; the flags of an operation are those named with it.  Errors of all:
+ * EFAULT (no arena's memory, or no right to it), EINVAL, ENOMEM, EINTR (killed).  EOPNOTSUPP:
+ * nothing was done, and only the plain call can do it.
  *
  *	LOAN		does write(2) to fd, a pipe or a stream socket, without copying: sent
  *			bytes stay as they are now, whatever the caller writes there later.  The

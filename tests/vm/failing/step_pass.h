@@ -104,6 +104,7 @@ static long port(int fd, int *ends)
 	struct cosy_move argument = { .size = sizeof(argument),
 				      .operation = COSY_MOVE_PORT,
 				      .length = MOVED,
+				      .fd = -1,
 				      .at = (uintptr_t)ends };
 
 	return raw_ioctl(fd, COSY_IOC_MOVE, &argument);

@@ -122,8 +122,10 @@ static int move_descriptor(uint32_t operation, uint32_t choice)
 	case COSY_MOVE_PASS:
 	case COSY_MOVE_TAKE:
 		return value_slots[SLOT_PORT + (operation == COSY_MOVE_PASS)];
-	default:
+	case COSY_MOVE_IMPORT:
 		return value_slots[SLOT_PARCEL + choice % 2];
+	default:
+		return choice & 0x70 ? -1 : value_slots[SLOT_PARCEL + choice % 2];
 	}
 }
 
@@ -150,13 +152,18 @@ void step_move(struct actor *actor, const uint32_t *arg)
 				     : ((arg[3] >> 1) % 4 + 1) * 4096ull - (arg[3] & 0x100 ? 1 : 0),
 		.fd = move_descriptor(operation, arg[4]),
 		.flags = (arg[5] & 0xe0) == 0xe0 ? arg[5] >> 8 : flags,
-		.at = (arg[4] >> 8 & 7) * 4096ull,
-		.how = COSY_MOVE_COPY + arg[5] % 4,
+		.at = operation == COSY_MOVE_PASS || !(arg[0] & 0x700) ? (arg[4] >> 8 & 7) * 4096ull
+								       : 0,
+		.how = operation == COSY_MOVE_PASS || !(arg[0] & 0x3800)
+			       ? COSY_MOVE_COPY + arg[5] % 4
+			       : 0,
 	};
 	int ends[2];
 	long fd;
 
 	(void)actor;
+	if (operation == COSY_MOVE_PORT && arg[0] & 0xc000)
+		move.address = 0;
 	if (operation == COSY_MOVE_PORT)
 		move.at = (arg[0] >> 8 & 7) ? (uintptr_t)ends : value_pointer('p', arg[4]);
 	if (operation == COSY_MOVE_TAKE)

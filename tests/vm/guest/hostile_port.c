@@ -72,6 +72,59 @@ static void process_end(pid_t pid)
 
 /* --- Requests -------------------------------------------------------------------------- */
 
+/* What each operation uses, beside the length and, but for PORT, the address. */
+static const struct {
+	uint32_t operation, flags;
+	bool fd, at, how;
+} uses[] = {
+	{ COSY_MOVE_LOAN, COSY_MOVE_GIVE | COSY_MOVE_SEND, true, false, false },
+	{ COSY_MOVE_TRANSFER, COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE, true, false, false },
+	{ COSY_MOVE_FLUSH, 0, false, false, false },
+	{ COSY_MOVE_READY, COSY_MOVE_WILL_WRITE, false, false, false },
+	{ COSY_MOVE_SHARE, 0, false, false, false },
+	{ COSY_MOVE_COPY, 0, false, false, false },
+	{ COSY_MOVE_DONATE, 0, false, false, false },
+	{ COSY_MOVE_DONATE_ZERO, 0, false, false, false },
+	{ COSY_MOVE_IMPORT, COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE, true, false, false },
+	{ COSY_MOVE_PORT, 0, false, true, false },
+	{ COSY_MOVE_PASS, 0, true, true, true },
+	{ COSY_MOVE_TAKE, COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE, true, true, false },
+};
+
+/* A field that an operation does not use is refused, so that it can have a meaning later. */
+static void unused_fields(uint64_t memory)
+{
+	for (size_t i = 0; i < COUNT(uses); i++) {
+		uint32_t operation = uses[i].operation;
+		struct cosy_move good = { .size = sizeof(good),
+					  .operation = operation,
+					  .address = operation == COSY_MOVE_PORT ? 0 : memory,
+					  .length = SIZE,
+					  .fd = -1 };
+		struct cosy_move bad[4] = { good, good, good, good };
+		int count = 0;
+
+		if (!uses[i].fd)
+			bad[count++].fd = 0;
+		if (!uses[i].at)
+			bad[count++].at = PAGE;
+		if (!uses[i].how)
+			bad[count++].how = COSY_MOVE_COPY;
+		if (operation == COSY_MOVE_PORT)
+			bad[count++].address = memory;
+		for (int k = 0; k < count; k++)
+			CHECK(raw_ioctl(raw_fd, COSY_IOC_MOVE, &bad[k]) == -EINVAL,
+			      "operation %u: field %d is not refused", operation, k);
+		for (int bit = 0; bit < 32; bit++) {
+			bad[0] = good;
+			bad[0].flags = 1u << bit;
+			if (!(bad[0].flags & uses[i].flags))
+				CHECK(raw_ioctl(raw_fd, COSY_IOC_MOVE, &bad[0]) == -EINVAL,
+				      "operation %u: flag %d is not refused", operation, bit);
+		}
+	}
+}
+
 static void requests(void *unused)
 {
 	uint64_t memory = (uintptr_t)move_alloc(PAGES), into = (uintptr_t)move_alloc(PAGES), at;
@@ -90,16 +143,7 @@ static void requests(void *unused)
 	CHECK(request(COSY_MOVE_PORT, 0, 0, -1, (uintptr_t)both, 0) == -EINVAL, "nothing");
 	CHECK(request(COSY_MOVE_PORT, 0, COSY_MAX_ARENA + PAGE, -1, (uintptr_t)both, 0) == -EINVAL,
 	      "too large");
-	for (int bit = 6; bit < 32; bit++) {
-		struct cosy_move move = { .size = sizeof(move),
-					  .operation = COSY_MOVE_LOAN,
-					  .address = memory,
-					  .length = SIZE,
-					  .fd = -1,
-					  .flags = 1u << bit };
-
-		CHECK(raw_ioctl(raw_fd, COSY_IOC_MOVE, &move) == -EINVAL, "flag %d", bit);
-	}
+	unused_fields(memory);
 	CHECK(fds_open() == open_before, "descriptors are left of what failed");
 	MUST(!request(COSY_MOVE_PORT, 0, SIZE, -1, (uintptr_t)both, 0));
 	for (size_t i = 0; i < COUNT(wrong); i++) {

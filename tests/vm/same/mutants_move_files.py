@@ -89,7 +89,7 @@ MUTANTS = [
         by="move_arena",
     ),
     Mutant(
-        "parcel-kind", "kmod/move/parcel.c", "\tif (fd_file(f)->f_op == &parcel_fops)\n", "\tif (1)\n", by="move_arena"
+        "parcel-kind", "kmod/move/by_file.c", "\tif (fd_file(f)->f_op == operations)\n", "\tif (1)\n", by="move_arena"
     ),
     Mutant(
         "parcel-read-whole",
@@ -110,7 +110,6 @@ MUTANTS = [
         by="move_port",
     ),
     Mutant("port-within", "kmod/move/port.c", " || length > size - at)", ")", by="move_port"),
-    Mutant("port-kind", "kmod/move/port.c", "\tif (fd_file(f)->f_op == &port_fops)\n", "\tif (1)\n", by="hostile_port"),
     Mutant(
         "port-source",
         "kmod/move/port.c",
@@ -238,10 +237,10 @@ MUTANTS = [
         by="move_arena",
     ),
     Mutant(
-        "parcel-whole",
-        "kmod/move/parcel.c",
-        "move->length & ~PAGE_MASK || move->length > COSY_MAX_ARENA",
-        "move->length > COSY_MAX_ARENA",
+        "move-whole",
+        "kmod/move/move.c",
+        " && !(rule->whole && move->length & ~PAGE_MASK)",
+        "",
         by="move_arena",
     ),
     Mutant("parcel-closed", "kmod/move/parcel.c", "\tparcel_drop(parcel);\n\tkvfree", "\tkvfree", by="move_account"),
@@ -410,7 +409,9 @@ MUTANTS = [
         "",
         by="move_parcel",
     ),
-    Mutant("move-flags", "kmod/move/move.c", "!(move->flags & ~FLAGS) && ", "", by="hostile_port"),
+    Mutant("move-flags", "kmod/move/move.c", "!(move->flags & ~rule->flags) && ", "", by="hostile_port"),
+    Mutant("move-unused-fd", "kmod/move/move.c", " && (rule->fd || move->fd == -1)", "", by="hostile_port"),
+    Mutant("move-unused-at", "kmod/move/move.c", " && (rule->at || !move->at)", "", by="hostile_port"),
     Mutant(
         "count-kind",
         "kmod/move/move.c",
@@ -426,14 +427,7 @@ MUTANTS = [
         "\t\treturn went;",
         by="move_arena",
     ),
-    Mutant(
-        "local-whole",
-        "kmod/move/move.c",
-        "move->length & ~PAGE_MASK ? -EINVAL : move_local(move)",
-        "move_local(move)",
-        by="move_arena",
-    ),
-    Mutant("move-at-page", "kmod/move/move.c", "!(move->address & ~PAGE_MASK) &&\n", "\n", by="move_arena"),
+    Mutant("move-at-page", "kmod/move/move.c", "!(move->address & ~PAGE_MASK) && ", "", by="move_arena"),
     Mutant("move-end", "kmod/move/move.c", " && end <= TASK_SIZE_MAX", "", by="move_arena"),
     Mutant("move-nothing", "kmod/move/move.c", "move->length && move->length", "move->length", by="move_arena"),
     Mutant(

@@ -62,7 +62,13 @@ MUTANTS = [
         "\tmov\tSTATE, %r11\n\tRET\n",
         by="kmod_leave",
     ),
-    Mutant("call-restart", "kmod/run/call.S", "\tcmp\t$(516 - 512), %r9\n\tjbe\t.Lcall_restart\n", "", by="kmod_leave"),
+    Mutant(
+        "call-restart",
+        "kmod/run/call.S",
+        "\tcmp\t$(ERESTART_RESTARTBLOCK - ERESTARTSYS), %r9\n\tjbe\t.Lcall_restart\n",
+        "",
+        by="kmod_leave",
+    ),
     Mutant("call-held", "kmod/run/call.S", "\tcmpl\t$0, RUN_HELD(%r11)\n\tjne\t.Lcall_drop\n", "", by="view"),
     Mutant(
         "array-leave", "kmod/run/call.S", "\tcmpl\t$0, RUN_STATUS(%r11)\n\tjne\t.Lleave_\\name\n", "", by="kmod_call"
@@ -382,8 +388,8 @@ MUTANTS = [
     Mutant(
         "context-room",
         "kmod/context.c",
-        "if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))",
-        "if (0)",
+        "\tcosy_cache_make_room(context->user, size >> PAGE_SHIFT);\n",
+        "",
         by="kmod_cache",
     ),
     # The device
@@ -413,7 +419,7 @@ MUTANTS = [
     Mutant(
         "device-handle",
         "kmod/device.c",
-        "\t\t\tcosy_program_forget(context, argument.load.handle);\n",
+        "\t\t\tcommands[i].undo(context, &argument);\n",
         "\t\t\t;\n",
         by="kmod_device",
     ),
