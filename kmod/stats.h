@@ -53,7 +53,7 @@ enum cosy_live {
 
 /* Things that happened since the module was loaded; never decremented. */
 enum cosy_event {
-	COSY_EVENT_HUGE_FAILED,	  /* a huge page could not be forgotten, so its slots stay in use */
+	COSY_EVENT_HUGE_FAILED,	  /* no memory for a huge page: its slots keep pages of 4 KB */
 	COSY_EVENT_PINNED_COPIED, /* a page that others had pinned was copied in place of moved */
 	COSY_EVENT_CNT
 };
