@@ -7,7 +7,9 @@
 #include "move.h"
 #include "raw.h"
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -36,11 +38,16 @@ static void missing_new(char *where, size_t size)
 	MUST(uffd >= 0 && !ioctl(uffd, UFFDIO_API, &api) && !ioctl(uffd, UFFDIO_REGISTER, &range));
 }
 
-/* Waits until another thread is in its fault. */
+/* Has an event when the request has ended; -1: none was started. */
+static int request_ended = -1;
+
+/* Waits until another thread is in its fault; one that fails before ends the test. */
 static void wait_for_fault(void)
 {
+	struct pollfd either[] = { { uffd, POLLIN, 0 }, { request_ended, POLLIN, 0 } };
 	struct uffd_msg message;
 
+	MUST(poll(either, COUNT(either), -1) > 0 && either[0].revents);
 	MUST(read(uffd, &message, sizeof(message)) == (ssize_t)sizeof(message));
 	MUST(message.event == UFFD_EVENT_PAGEFAULT);
 }
@@ -130,6 +137,7 @@ static void *make_request(void *arg)
 	struct request *request = arg;
 
 	request->result = raw_ioctl(raw_fd, COSY_IOC_MOVE, &request->move);
+	eventfd_write(request_ended, 1);
 	return NULL;
 }
 
@@ -137,13 +145,16 @@ static void *make_request(void *arg)
 static void request_start(struct request *request, uint32_t operation, char *memory, size_t length,
 			  uint64_t at)
 {
-	request->move = (struct cosy_move){ .size = sizeof(request->move),
-					    .operation = operation,
-					    .address = (uintptr_t)memory,
-					    .length = length,
-					    .fd = ends[operation == COSY_MOVE_PASS],
-					    .at = at,
-					    .how = COSY_MOVE_COPY };
+	request->move =
+		(struct cosy_move){ .size = sizeof(request->move),
+				    .operation = operation,
+				    .address = (uintptr_t)memory,
+				    .length = length,
+				    .fd = ends[operation == COSY_MOVE_PASS],
+				    .at = at,
+				    .how = operation == COSY_MOVE_PASS ? COSY_MOVE_COPY : 0 };
+	request_ended = eventfd(0, EFD_CLOEXEC);
+	MUST(request_ended >= 0);
 	MUST(!pthread_create(&request->thread, NULL, make_request, request));
 	wait_for_fault();
 }
@@ -154,6 +165,8 @@ static long request_end(struct request *request)
 	serve();
 	MUST(!pthread_join(request->thread, NULL));
 	close(uffd);
+	close(request_ended);
+	request_ended = -1;
 	return request->result;
 }
 
