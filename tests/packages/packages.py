@@ -197,6 +197,7 @@ def furnish(root: Path, packages: list[Path]) -> None:
         HERE / "guest.sh",
         HERE / "loop.c",
         HERE.parent / "install/consumer.c",
+        TREE / "examples/ls.c",
         TREE / "debian/tests/programs",
     ):
         shutil.copy(path, place)
