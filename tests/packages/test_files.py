@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Checks debian/ against what the build installs, without building packages."""
+"""Checks debian/ and the recipes for other distributions against what the build installs, without building packages."""
 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
 import re
 import subprocess
@@ -15,6 +16,19 @@ TREE = Path(__file__).resolve().parents[2]
 DEBIAN = TREE / "debian"
 BUILD = Path(os.environ["COSY_BUILD"])
 VERSION = os.environ["COSY_VERSION"]
+SPEC = (TREE / "packaging/rpm/cosy.spec").read_text()
+PKGBUILD = (TREE / "packaging/aur/PKGBUILD").read_text()
+# As on Debian, so that the names of files are the same.
+MACROS = {
+    "version": VERSION,
+    "_libdir": "usr/lib/x86_64-linux-gnu",
+    "_bindir": "usr/bin",
+    "_sbindir": "usr/sbin",
+    "_libexecdir": "usr/libexec",
+    "_includedir": "usr/include",
+    "_datadir": "usr/share",
+    "_mandir": "usr/share/man",
+}
 MULTIARCH = "x86_64-linux-gnu"
 # debian/rules installs it by Python's own means.
 PYTHON = "usr/lib/python3"
@@ -22,6 +36,7 @@ PYTHON = "usr/lib/python3"
 UNITS = {"usr/lib/systemd/system/cosyd.service", "usr/lib/systemd/system/cosyd.socket"}
 
 
+@functools.cache
 def installed() -> list[str]:
     """Returns what `cmake --install` installs, named as below the prefix of a package."""
     with tempfile.TemporaryDirectory(prefix="cosy-files-") as name:
@@ -78,6 +93,50 @@ class Files(unittest.TestCase):
     def test_the_version_is_the_project_s(self) -> None:
         first = (DEBIAN / "changelog").read_text().splitlines()[0]
         self.assertRegex(first, rf"^cosy \({re.escape(VERSION)}\) ")
+
+
+class Recipes(unittest.TestCase):
+    """packaging/rpm and packaging/aur."""
+
+    def listed(self) -> list[tuple[str, str]]:
+        """Returns the lines of the lists of files, each with its package."""
+        lines = []
+        for package, section in re.findall(r"^%files *(.*)\n((?:[%/].*\n)+)", SPEC, re.M):
+            for line in section.splitlines():
+                if not line.startswith(("%dir", "%license")):
+                    line = re.sub(r"%\{(\w+)\}", lambda name: MACROS[name[1]], line)
+                    lines.append((package, line.lstrip("/")))
+        return lines
+
+    def test_each_installed_file_is_in_one_rpm(self) -> None:
+        lines = self.listed()
+        for file in installed():
+            owners = {package for package, line in lines if belongs(file, line)}
+            self.assertEqual(len(owners), 1, f"{file} is in the packages {owners}: see packaging/rpm/cosy.spec")
+
+    def test_each_line_of_an_rpm_names_a_file(self) -> None:
+        files = installed()
+        for package, line in self.listed():
+            self.assertTrue(any(belongs(file, line) for file in files), f"packaging/rpm/cosy.spec: {package}: {line}")
+
+    def test_the_module_s_files_are_in_a_package_of_their_own(self) -> None:
+        parts = re.search(r"^_module=\((.*)\)$", PKGBUILD, re.M)
+        assert parts
+        files = installed()
+        for part in parts[1].split():
+            self.assertTrue(any(belongs(file, part) for file in files), f"packaging/aur/PKGBUILD: {part}")
+        lists = patterns()["cosy-dkms"]
+        for file in files:
+            own = any(belongs(file, part) for part in parts[1].split())
+            self.assertEqual(own, any(belongs(file, line) for line in lists), file)
+
+    def test_versions_are_the_project_s(self) -> None:
+        self.assertIn(f"\nVersion:        {VERSION}\n", SPEC)
+        self.assertIn(f"\npkgver={VERSION}\n", PKGBUILD)
+
+    def test_the_recipe_is_a_script_of_bash(self) -> None:
+        for name in ("PKGBUILD", "cosy-dkms.install"):
+            subprocess.run(["bash", "-n", TREE / "packaging/aur" / name], check=True)
 
 
 class Kernels(unittest.TestCase):
