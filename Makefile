@@ -60,7 +60,7 @@ test: all ## what a change must pass; about 22 minutes; TESTS=REGEX: some of the
 # Everything: each test under each kernel with 16 times as many random steps, the newest kernel of all, a kernel with
 # KASAN, mutants, and an hour of random calls on /dev/cosy under KASAN.  All of it runs, whatever fails.
 nightly: all ## everything: all kernels, more random steps, KASAN, mutants, an hour of fuzzing; many hours
-	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-release.txt
+	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-deb-test.txt packages-release.txt
 	@status=0; python3 -B tests/run.py nightly --build $(BUILD) --jobs $(JOBS) || status=$$?; \
 		for step in "test-kernel KERNEL=7.3" "vm-debug SANITIZER=kasan" mutants fuzz-module; do \
 			echo "nightly: make $$step"; $(MAKE) --no-print-directory $$step || status=$$?; \
@@ -240,7 +240,7 @@ deb: ## build Debian packages into build-deb/
 
 # Builds the packages on RELEASE, and installs, upgrades and purges them in a booted machine that has it; as root.
 test-packages: setup ## install, upgrade and purge the packages in a machine, RELEASE=bookworm or trixie
-	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-release.txt
+	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-deb-test.txt packages-release.txt
 	@python3 -B tests/packages/packages.py $(RELEASE)
 
 uninstall: ## remove what make install has written

@@ -5,6 +5,8 @@
     packages.py bookworm			builds the packages on that release first
     packages.py bookworm --packages build-deb	takes those that are there
 
+First the packages' own tests (debian/tests) run in a chroot, with autopkgtest.
+
 The machine is a whole Debian with its own kernel and initrd, and has no part of this tree but the
 packages and guest.sh. Its system is made once and kept in the cache (tests/vm/cache.py); the disk
 is a copy. gcc would take minutes in the machine, which has no hardware virtualisation, so the
@@ -77,7 +79,7 @@ def _codename() -> str:
 def build(release: str) -> list[Path]:
     """Builds the packages on that release. Returns them."""
     if release == _codename():
-        cache.run([TREE / "packaging/deb.sh"], "building the packages")
+        cache.run(["make", "-C", TREE, "deb"], "building the packages")
         folder = TREE / "build-deb"
     else:
         if release_.run(release, ["make", "deb"], anew=False):
@@ -229,6 +231,19 @@ def layer(lower: Path, scratch: Path) -> Iterator[Path]:
         cache.run(["umount", scratch], "unmounting memory")
 
 
+def autopkgtest(root: Path, packages: list[Path], scratch: Path) -> bool:
+    """Runs debian/tests in a system, without a machine. Returns whether they passed."""
+    source = scratch / "source"
+    shutil.copytree(TREE / "debian", source / "debian")
+    for name in ("resolv.conf", "hosts"):
+        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    # cosycc finds its plugins by /proc.
+    inside = 'mount -t proc proc "$0/proc" && exec autopkgtest "$@" -- chroot "$0"'
+    command = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", inside, root, "--no-built-binaries"]
+    command += ["--setup-commands=apt-get -q update", f"{source}/", *packages]
+    return subprocess.run(command, stdin=subprocess.DEVNULL).returncode == 0
+
+
 def boot(disk: Path, kernel: Path, initrd: Path, scratch: Path) -> tuple[str, str]:
     """Boots the machine, and passes on what it prints. Returns that, and the kernel's log."""
     log = scratch / "log"
@@ -268,6 +283,10 @@ def run(release: str, packages: list[Path]) -> int:
         scratch = Path(name)
         disk, kernel, initrd = scratch / "disk", scratch / "vmlinuz", scratch / "initrd"
         (scratch / "layer").mkdir()
+        with layer(base, scratch / "layer") as root:
+            if not autopkgtest(root, packages, scratch):
+                print(f"packages: autopkgtest failed on {release}")
+                return 1
         with layer(base, scratch / "layer") as root:
             furnish(root, packages)
             shutil.copy(next((root / "boot").glob("vmlinuz-*")), kernel)

@@ -12,11 +12,11 @@ trap 'rm -rf "$scratch"' EXIT
 	umask 077
 	TZ=Pacific/Auckland LC_ALL=C DEB_BUILD_OPTIONS=parallel=1 "$top/packaging/deb.sh" "$scratch/the-second-of-both"
 )
+(cd "$scratch/first" && find . -name '*.deb' | sort) >"$scratch/names"
+(cd "$scratch/the-second-of-both" && find . -name '*.deb' | sort) | cmp - "$scratch/names"
 status=0
-for first in "$scratch"/first/*.deb "$scratch"/first/debug/*.deb; do
-	second=$scratch/the-second-of-both/${first#"$scratch/first/"}
-	cmp "$first" "$second" || status=1
-done
-[ "$(ls -R "$scratch/first" | grep -c '\.deb$')" = "$(ls -R "$scratch/the-second-of-both" | grep -c '\.deb$')" ] || status=1
-[ $status = 0 ] && echo "twice: both builds are equal"
+while read -r name; do
+	cmp "$scratch/first/$name" "$scratch/the-second-of-both/$name" || status=1
+done <"$scratch/names"
+[ $status != 0 ] || echo "twice: both builds are equal"
 exit $status
