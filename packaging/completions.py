@@ -224,13 +224,14 @@ def zsh(name: str, listed: list[Command], own: Command) -> str:
     if not listed:
         own.operand = own.operand or "FILE"
         return "\n".join([*lines, _zsh_arguments(own, "")]) + "\n"
-    lines += ["local -a commands=("]
+    # $commands is zsh's own table, by which it completes programs.
+    lines += ["local -a subcommands=("]
     lines += [f"\t'{command.name}:{_zsh_quoted(command.what)}'" for command in listed]
-    lines += [")", "if ((CURRENT == 2)); then", "\t_describe command commands", "\treturn", "fi"]
+    lines += [")", "if ((CURRENT == 2)); then", "\t_describe command subcommands", "\treturn", "fi"]
     lines += ["shift words", "((CURRENT--))", "case $words[1] in"]
     for command in listed:
         if command.name == "help":
-            lines += ["help) _describe command commands ;;"]
+            lines += ["help) _describe command subcommands ;;"]
         elif command.options or command.operand:
             lines += [f"{command.name})", _zsh_arguments(command, "\t"), "\t;;"]
     lines += ["esac"]
@@ -269,7 +270,9 @@ def fish(name: str, listed: list[Command], own: Command) -> str:
         condition = f"-n '__fish_seen_subcommand_from {command.name}'"
         lines += [_fish_option(name, option, condition) for option in command.options]
         if command.operand.startswith("PROGRAM"):
-            lines.append(f"complete -c {name} {condition} -x -a '(__fish_complete_subcommand --fcs-skip=2)'")
+            # It passes over these options with their arguments. "-" ends its own options.
+            apart = " ".join(["-", *(o.name for o in command.options if o.argument and not o.joined and not o.optional)])
+            lines.append(f"complete -c {name} {condition} -x -a '(__fish_complete_subcommand --fcs-skip=2 {apart})'")
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares completions with the tables by which commands read their options, and completes in bash."""
+"""Compares completions with the tables by which commands read their options, and completes in bash, zsh and fish."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -42,6 +43,59 @@ def completed(command: str, *words: str) -> set[str]:
         ["bash", "--norc", "-c", script, "bash", file, command, *words], check=True, stdout=subprocess.PIPE, text=True
     )
     return set(done.stdout.split())
+
+
+# Types a line into an interactive zsh. $1: the folder of completions, $2: the line. Its own compadd
+# prints the matches that are offered.
+ZSH = """
+zmodload zsh/zpty
+zpty shell env TERM=dumb zsh -f -i
+zpty -w shell "fpath=(${(q)1} \\$fpath); PROMPT=; unsetopt prompt_cr prompt_sp
+autoload -Uz compinit && compinit -u -D
+compadd() {
+	local -a hits
+	if [[ \\${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then
+		builtin compadd \\"\\$@\\"
+		return
+	fi
+	builtin compadd -A hits \\"\\$@\\"
+	print -rl -- \\${hits/#/match:}
+	builtin compadd \\"\\$@\\"
+}
+offer() { compstate[list]=; _main_complete; compstate[list]=; compstate[insert]=; print the-\\end }
+zle -C offer list-choices offer
+bindkey '^T' offer
+print rea\\dy"
+zpty -r shell output '*ready*'
+zpty -w -n shell "$2"$'\\024'
+zpty -r shell output '*the-end*'
+zpty -d shell
+print -r -- $output
+"""
+
+
+def completed_zsh(line: str) -> set[str]:
+    """Returns what zsh offers for the last word of a line."""
+    command = ["zsh", "-f", "-c", ZSH, "zsh", str(BUILD / "completions/zsh"), line]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return set(re.findall(r"match:(\S+)", done.stdout))
+
+
+def completed_fish(line: str) -> set[str]:
+    """Returns what fish offers for the last word of a line."""
+    folder = BUILD / "completions/fish"
+    script = f"set fish_complete_path {folder}; complete -C {line!r}"
+    # It loads completions only of commands that exist.
+    path = f"{BUILD}/bin:{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory(prefix="cosy-fish-") as home:
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", script],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PATH": path, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home},
+        )
+    return {row.partition("\t")[0] for row in done.stdout.splitlines()}
 
 
 class Tables(unittest.TestCase):
@@ -92,6 +146,30 @@ class Bash(unittest.TestCase):
         self.assertIn("bash", completed("cosy", "run", "--stats", "bas"))
         self.assertIn("bash", completed("cosy", "profile", "-o", "recording", "bas"))
         self.assertEqual(completed("cosy", "run", "ls", "--st"), set())
+
+
+class Others(unittest.TestCase):
+    """zsh and fish. Both also offer what begins otherwise when nothing else fits, so words are chosen that fit."""
+
+    def check(self, line: str, expected: set[str]) -> None:
+        self.assertEqual(completed_zsh(line), expected, f"zsh: {line}")
+        self.assertEqual(completed_fish(line), expected, f"fish: {line}")
+
+    def test_commands(self) -> None:
+        self.check("cosy pro", {"profile"})
+        self.check("cosy do", {"doctor"})
+
+    def test_options(self) -> None:
+        self.check("cosy run --st", {"--stats"})
+        self.check("cosy profile --backend f", {"fentry"})
+        self.check("cosyd --user-f", {"--user-files"})
+        self.check("cosycc -Wer", {"-Werror=cosy"})
+
+    def test_programs(self) -> None:
+        for line in ("cosy run bas", "cosy run --stats bas", "cosy profile -o recording bas"):
+            for offered in (completed_zsh(line), completed_fish(line)):
+                self.assertIn("bash", offered, line)
+                self.assertNotIn("--stats", offered)
 
 
 if __name__ == "__main__":
