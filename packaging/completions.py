@@ -271,7 +271,9 @@ def fish(name: str, listed: list[Command], own: Command) -> str:
         lines += [_fish_option(name, option, condition) for option in command.options]
         if command.operand.startswith("PROGRAM"):
             # It passes over these options with their arguments. "-" ends its own options.
-            apart = " ".join(["-", *(o.name for o in command.options if o.argument and not o.joined and not o.optional)])
+            apart = " ".join(
+                ["-", *(o.name for o in command.options if o.argument and not o.joined and not o.optional)]
+            )
             lines.append(f"complete -c {name} {condition} -x -a '(__fish_complete_subcommand --fcs-skip=2 {apart})'")
     return "\n".join(lines) + "\n"
 
