@@ -6,7 +6,7 @@
  *
  * Everything is little-endian and a multiple of 8 bytes long.  Times are nanoseconds of
  * CLOCK_MONOTONIC.  A reader takes EVENT_VERSION only, and skips no event that it does not know:
- * whoever adds a kind or a field raises the version.  docs/inside/profile.md has the same in words.
+ * a new kind or field raises the version.
  */
 #ifndef COSY_PROFILE_EVENT_H
 #define COSY_PROFILE_EVENT_H
