@@ -73,9 +73,17 @@ def cosy_scandir_as_os() -> int:
     return total
 
 
-def os_scandir_lstat() -> int:
+def os_scandir_no_follow() -> int:
     total = 0
     with os.scandir(FOLDER) as entries:
+        for entry in entries:
+            total += entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def cosy_scandir_no_follow() -> int:
+    total = 0
+    with cosy.scandir(FOLDER) as entries:
         for entry in entries:
             total += entry.stat(follow_symlinks=False).st_size
     return total
@@ -85,7 +93,7 @@ def cosy_scandir_lstat() -> int:
     total = 0
     with cosy.scandir(FOLDER) as entries:
         for entry in entries:
-            total += entry.stat(follow_symlinks=False).st_size
+            total += entry.lstat().st_size
     return total
 
 
@@ -94,7 +102,7 @@ def os_walk_names() -> int:
 
 
 def cosy_walk_names() -> int:
-    return sum(len(file.name) for _, _, files in cosy.walk(TREE) for file in files)
+    return sum(len(name) for _, _, files in cosy.walk(TREE) for name in files)
 
 
 def os_walk() -> int:
@@ -105,11 +113,19 @@ def os_walk() -> int:
     return total
 
 
-def cosy_walk() -> int:
+def cosy_walk_no_follow() -> int:
     total = 0
-    for _, _, files in cosy.walk(TREE):
+    for _, _, files in cosy.walk(TREE, entries=True):
         for file in files:
             total += file.stat(follow_symlinks=False).st_size
+    return total
+
+
+def cosy_walk_lstat() -> int:
+    total = 0
+    for _, _, files in cosy.walk(TREE, entries=True):
+        for file in files:
+            total += file.lstat().st_size
     return total
 
 
@@ -165,10 +181,12 @@ VERSION = {"python": ".".join(map(str, sys.version_info[:3]))}
 ROWS: list[tuple[str, Callable[[], int], Callable[[], int], int]] = [
     ("scandir, names", os_scandir_names, cosy_scandir_names, FILES),
     ("scandir, stat()", os_scandir, cosy_scandir, FILES),
-    ("scandir, stat(follow_symlinks=False)", os_scandir_lstat, cosy_scandir_lstat, FILES),
+    ("scandir, stat(follow_symlinks=False)", os_scandir_no_follow, cosy_scandir_no_follow, FILES),
+    ("scandir, lstat()", os_scandir_no_follow, cosy_scandir_lstat, FILES),
     ("scandir, stat().as_os()", os_scandir, cosy_scandir_as_os, FILES),
     ("walk, names", os_walk_names, cosy_walk_names, IN_TREE),
-    ("walk, lstat", os_walk, cosy_walk, IN_TREE),
+    ("walk, stat(follow_symlinks=False)", os_walk, cosy_walk_no_follow, IN_TREE),
+    ("walk, lstat()", os_walk, cosy_walk_lstat, IN_TREE),
     ("stat_many", os_stat, cosy_stat, IN_TREE),
     ("read_files, for open().read()", os_read, cosy_read, IN_TREE),
     ("read_files, for os.open, os.read, os.close", os_read_unbuffered, cosy_read, IN_TREE),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, AnyStr
+from typing import Any, AnyStr, Literal, overload
 
 from ._cosy import DirEntry as DirEntry
 from ._cosy import ScandirIterator as ScandirIterator
@@ -23,11 +23,23 @@ __all__ = [
     "walk",
 ]
 
+@overload
 def walk(
     top: AnyStr | os.PathLike[AnyStr],
     topdown: bool = True,
     onerror: Callable[[OSError], object] | None = None,
     followlinks: bool = False,
+    *,
+    entries: Literal[False] = False,
+) -> Iterator[tuple[AnyStr, list[AnyStr], list[AnyStr]]]: ...
+@overload
+def walk(
+    top: AnyStr | os.PathLike[AnyStr],
+    topdown: bool = True,
+    onerror: Callable[[OSError], object] | None = None,
+    followlinks: bool = False,
+    *,
+    entries: Literal[True],
 ) -> Iterator[tuple[AnyStr, list[DirEntry[AnyStr]], list[DirEntry[AnyStr]]]]: ...
 def copytree(
     src: str | bytes | os.PathLike[Any],

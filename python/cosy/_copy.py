@@ -102,7 +102,7 @@ def _attributed(src: Any, symlinks: bool) -> list[tuple[Any, int, list[str]]]:
         raise _NotPlain from error
 
     found = []
-    for path, dirs, files in walk(src, onerror=fail):
+    for path, dirs, files in walk(src, onerror=fail, entries=True):
         _note(found, path, os.stat(path).st_mode)
         for entry in files:
             mode = entry.stat(follow_symlinks=False).st_mode

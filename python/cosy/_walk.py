@@ -14,23 +14,32 @@ OnError = Callable[[OSError], Any] | None
 Step = tuple[Any, list[Any], list[Any]]
 
 
-def walk(top: Any, topdown: bool = True, onerror: OnError = None, followlinks: bool = False) -> Iterator[Step]:
+def walk(
+    top: Any,
+    topdown: bool = True,
+    onerror: OnError = None,
+    followlinks: bool = False,
+    *,
+    entries: bool = False,
+) -> Iterator[Step]:
     """Go through the directory `top` and all directories below it.
 
-    As os.walk, except that the lists hold DirEntry objects in place of names. An entry compares equal
-    to its name, and sorts by it. In the kernel its attributes come with its name:
+    As os.walk. With entries=True the lists hold DirEntry objects in place of names. In the kernel the
+    attributes of an entry come with its name:
 
-        for folder, dirs, files in cosy.walk("/usr/share"):
+        for folder, dirs, files in cosy.walk("/usr/share", entries=True):
             total += sum(file.stat(follow_symlinks=False).st_size for file in files)
+
+    An entry compares equal to its name, and sorts by it.
     """
     sys.audit("os.walk", top, topdown, onerror, followlinks)
     path = os.fspath(top)
     if topdown:
-        yield from _down(path, onerror, followlinks)
+        yield from _down(path, onerror, followlinks, entries)
     elif followlinks:
-        yield from _up_one_by_one(path, onerror)
+        yield from _up_one_by_one(path, onerror, entries)
     else:
-        yield from _reported(_open(path, bottom_up=True), onerror)
+        yield from _reported(_open(path, bottom_up=True, entries=entries), onerror)
 
 
 def _open(path: Any, **options: bool) -> Iterable[Any]:
@@ -52,12 +61,12 @@ def _reported(steps: Iterable[Any], onerror: OnError) -> Iterator[Step]:
 
 def _below(path: Any, dirs: list[Any], followlinks: bool) -> list[Any]:
     """Returns the paths of the directories to enter, the first one last."""
-    paths = [os.path.join(path, name) if isinstance(name, (str, bytes)) else name.path for name in dirs]
+    paths = [item.path if isinstance(item, _cosy.DirEntry) else os.path.join(path, item) for item in dirs]
     paths.reverse()
     return paths if followlinks else [path for path in paths if not os.path.islink(path)]
 
 
-def _down(top: Any, onerror: OnError, followlinks: bool) -> Iterator[Step]:
+def _down(top: Any, onerror: OnError, followlinks: bool, entries: bool) -> Iterator[Step]:
     # One walk serves as long as the caller leaves the order of directories alone. After that, and where
     # links are followed, each directory is listed by itself.
     one = followlinks
@@ -66,7 +75,7 @@ def _down(top: Any, onerror: OnError, followlinks: bool) -> Iterator[Step]:
         steps = pending.pop()
         alone = one and isinstance(steps, (str, bytes))
         if isinstance(steps, (str, bytes)):
-            steps = iter(_open(steps, one=one))
+            steps = iter(_open(steps, one=one, entries=entries))
         for step in steps:
             if type(step) is tuple:
                 yield step
@@ -84,13 +93,13 @@ def _down(top: Any, onerror: OnError, followlinks: bool) -> Iterator[Step]:
             break
 
 
-def _up_one_by_one(top: Any, onerror: OnError) -> Iterator[Step]:
+def _up_one_by_one(top: Any, onerror: OnError, entries: bool) -> Iterator[Step]:
     pending: list[Any] = [top]
     while pending:
         last = pending.pop()
         if type(last) is tuple:
             yield last
             continue
-        for step in _reported(_open(last, one=True), onerror):
+        for step in _reported(_open(last, one=True, entries=entries), onerror):
             pending += [step, *_below(step[0], step[1], True)]
             break

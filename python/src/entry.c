@@ -2,8 +2,8 @@
 /*
  * entry.c - cosy.DirEntry: os.DirEntry's interface, with attributes that came with the listing.
  *
- * Name and path become Python objects when they are asked for.  Attributes that did not come are
- * fetched by fstatat when they are asked for, as os.DirEntry does.
+ * Name, path and attributes become Python objects when they are asked for.  Attributes that did not
+ * come are fetched by fstatat then, as os.DirEntry does.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,73 +13,117 @@
 #include "module.h"
 
 struct entry {
-	PyObject_VAR_HEAD /* its size is the name's */
+	PyObject_VAR_HEAD /* its size: of the name with its NUL, and of the attributes */
 	struct folder *folder;
 	PyObject *name; /* these four: NULL until they are asked for */
 	PyObject *path;
-	PyObject *lstat; /* of the entry itself; also if it came with the listing */
+	PyObject *lstat; /* of the entry itself, if they did not come with the listing */
 	PyObject *stat;	 /* of what it leads to */
 	ino_t ino;
+	uint16_t length;    /* of the name */
 	unsigned char type; /* DT_* */
+	bool examined;	    /* attributes came with the listing: entry_attributes */
 	char text[];
 };
 
-const char *entry_text(PyObject *self)
+/* Returns where the attributes lie that came with an entry whose name has `length` bytes. */
+static size_t attributes_offset(size_t length)
 {
-	return ((struct entry *)self)->text;
+	const size_t align = _Alignof(struct stat_result) - 1;
+
+	return (offsetof(struct entry, text) + length + 1 + align) & ~align;
 }
 
-PyObject *entry_new(struct folder *folder, const char *name, size_t len, ino_t ino,
-		    unsigned char type, const struct stat *st)
+static struct stat_result *entry_attributes(struct entry *entry)
 {
-	struct entry *entry;
-	PyObject *attributes = NULL;
+	return (struct stat_result *)((char *)entry + attributes_offset(entry->length));
+}
 
-	if (st) {
-		attributes = stat_new(folder->module, st);
-		if (!attributes)
-			return NULL;
-	}
-	entry = PyObject_NewVar(struct entry, folder->module->entry_type, (Py_ssize_t)len);
-	if (!entry) {
-		Py_XDECREF(attributes);
+/* Does an entry with attributes have a block, which may be kept when it is gone? */
+static bool entry_has_block(size_t length)
+{
+	return attributes_offset(length) + sizeof(struct stat_result) <= ENTRY_BLOCK;
+}
+
+/* Returns memory for an entry, with the object's head. */
+static struct entry *entry_allocate(struct module *module, size_t length, bool examined)
+{
+	size_t end = attributes_offset(length) + (examined ? sizeof(struct stat_result) : 0);
+	Py_ssize_t size = (Py_ssize_t)(end - offsetof(struct entry, text));
+	struct spares *spares = &module->spares;
+	void *block;
+
+	if (!examined || !entry_has_block(length))
+		return PyObject_NewVar(struct entry, module->entry_type, size);
+	block = spares->count ? spares->blocks[--spares->count] : PyObject_Malloc(ENTRY_BLOCK);
+	if (!block) {
+		PyErr_NoMemory();
 		return NULL;
 	}
+	return (struct entry *)PyObject_InitVar(block, module->entry_type, size);
+}
+
+static void entry_free(struct module *module, struct entry *entry)
+{
+	struct spares *spares = &module->spares;
+
+	if (entry->examined && entry_has_block(entry->length) && spares->count < MAX_SPARES)
+		spares->blocks[spares->count++] = entry;
+	else
+		PyObject_Free(entry);
+}
+
+void entry_free_spares(struct module *module)
+{
+	while (module->spares.count)
+		PyObject_Free(module->spares.blocks[--module->spares.count]);
+}
+
+PyObject *entry_new(struct folder *folder, const char *name, uint16_t length, ino_t ino,
+		    unsigned char type, const struct stat *st)
+{
+	struct entry *entry = entry_allocate(folder->module, length, st);
+
+	if (!entry)
+		return NULL;
 	Py_INCREF((PyObject *)folder);
 	entry->folder = folder;
-	entry->name = entry->path = entry->stat = NULL;
-	entry->lstat = attributes;
+	entry->name = entry->path = entry->lstat = entry->stat = NULL;
 	entry->ino = ino;
+	entry->length = length;
 	entry->type = type;
-	memcpy(entry->text, name, len + 1);
+	entry->examined = st;
+	memcpy(entry->text, name, length + 1);
+	if (st) {
+		struct stat_result *attributes = entry_attributes(entry);
+
+		attributes->lent = false;
+		attributes->st = *st;
+	}
 	return (PyObject *)entry;
 }
 
 static void entry_dealloc(struct entry *entry)
 {
 	PyTypeObject *type = Py_TYPE((PyObject *)entry);
+	struct module *module = entry->folder->module;
 
 	Py_XDECREF(entry->name);
 	Py_XDECREF(entry->path);
 	Py_XDECREF(entry->lstat);
 	Py_XDECREF(entry->stat);
 	Py_DECREF((PyObject *)entry->folder);
-	PyObject_Free(entry);
+	entry_free(module, entry);
 	Py_DECREF(type);
 }
 
 /* --- Name and path --- */
 
-static Py_ssize_t entry_length(const struct entry *entry)
-{
-	return Py_SIZE((PyObject *)entry);
-}
-
 /* Returns a borrowed reference, or NULL with an exception. */
 static PyObject *entry_name(struct entry *entry)
 {
 	if (!entry->name)
-		entry->name = folder_name(entry->folder, entry->text, entry_length(entry));
+		entry->name = folder_name(entry->folder, entry->text, entry->length);
 	return entry->name;
 }
 
@@ -88,7 +132,7 @@ static PyObject *entry_path(struct entry *entry)
 {
 	if (!entry->path)
 		entry->path = entry->folder->path
-				      ? folder_join(entry->folder, entry->text, entry_length(entry))
+				      ? folder_join(entry->folder, entry->text, entry->length)
 				      : Py_XNewRef(entry_name(entry));
 	return entry->path;
 }
@@ -144,14 +188,13 @@ static int entry_examine(struct entry *entry, int flags, struct stat *st)
 	return error;
 }
 
-/* Returns a borrowed reference, or NULL with an exception. */
 static PyObject *entry_fetch(struct entry *entry, int flags, PyObject **cache)
 {
 	struct stat st;
 	int error;
 
 	if (*cache)
-		return *cache;
+		return Py_NewRef(*cache);
 	error = entry_examine(entry, flags, &st);
 	if (error) {
 		PyObject *path = error < 0 ? entry_path(entry) : NULL;
@@ -161,28 +204,38 @@ static PyObject *entry_fetch(struct entry *entry, int flags, PyObject **cache)
 	/* Another thread may have been faster. */
 	if (!*cache)
 		*cache = stat_new(entry->folder->module, &st);
-	return *cache;
+	return Py_XNewRef(*cache);
 }
 
 static PyObject *entry_lstat(struct entry *entry)
 {
+	if (entry->examined)
+		return stat_lend(entry->folder->module, entry_attributes(entry), (PyObject *)entry);
 	return entry_fetch(entry, AT_SYMLINK_NOFOLLOW, &entry->lstat);
+}
+
+/* Is the type in `attributes`, of which this takes the reference, `format`?  -1 with an exception. */
+static int attributes_are_of(PyObject *attributes, mode_t format)
+{
+	int result;
+
+	if (attributes) {
+		result = (stat_mode(attributes) & S_IFMT) == format;
+		Py_DECREF(attributes);
+		return result;
+	}
+	if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
+		return -1;
+	PyErr_Clear();
+	return 0;
 }
 
 /* Is it a link?  -1 with an exception. */
 static int entry_is_link(struct entry *entry)
 {
-	PyObject *attributes;
-
 	if (entry->type != DT_UNKNOWN)
 		return entry->type == DT_LNK;
-	attributes = entry_lstat(entry);
-	if (attributes)
-		return S_ISLNK(stat_mode(attributes));
-	if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
-		return -1;
-	PyErr_Clear();
-	return 0;
+	return attributes_are_of(entry_lstat(entry), S_IFLNK);
 }
 
 static PyObject *entry_stat(struct entry *entry, bool follow)
@@ -200,17 +253,9 @@ static PyObject *entry_stat(struct entry *entry, bool follow)
 /* Is it of the type, after a link if it is one?  -1 with an exception. */
 static int entry_test(struct entry *entry, bool follow, mode_t format)
 {
-	PyObject *attributes;
-
 	if (entry->type != DT_UNKNOWN && !(follow && entry->type == DT_LNK))
 		return entry->type == IFTODT(format);
-	attributes = entry_stat(entry, follow);
-	if (attributes)
-		return (stat_mode(attributes) & S_IFMT) == format;
-	if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
-		return -1;
-	PyErr_Clear();
-	return 0;
+	return attributes_are_of(entry_stat(entry, follow), format);
 }
 
 bool entry_is_folder(PyObject *self)
@@ -226,18 +271,23 @@ bool entry_is_folder(PyObject *self)
 static int follow_argument(const struct entry *entry, const char *method, Py_ssize_t count,
 			   PyObject *const *args, PyObject *names)
 {
-	Py_ssize_t given = names ? PyTuple_Size(names) : 0;
+	struct module *module = entry->folder->module;
+	Py_ssize_t given;
 	PyObject *name;
 
+	/* A call in a program has the same tuple each time. */
+	if (!count && names && names == module->follow_names)
+		return args[0] == Py_False ? false : PyObject_IsTrue(args[0]);
 	if (count) {
 		PyErr_Format(PyExc_TypeError, "%s() takes no positional arguments", method);
 		return -1;
 	}
+	given = names ? PyTuple_Size(names) : 0;
 	if (!given)
 		return true;
 	name = PyTuple_GetItem(names, given - 1);
 	/* A call in a program has the interned name. */
-	if (name != entry->folder->module->follow_symlinks &&
+	if (name != module->follow_symlinks &&
 	    PyUnicode_CompareWithASCIIString(name, "follow_symlinks")) {
 		PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
 			     method, name);
@@ -247,7 +297,9 @@ static int follow_argument(const struct entry *entry, const char *method, Py_ssi
 		PyErr_Format(PyExc_TypeError, "%s() takes at most 1 keyword argument", method);
 		return -1;
 	}
-	return args[0] == Py_False ? false : PyObject_IsTrue(args[0]);
+	Py_XDECREF(module->follow_names);
+	module->follow_names = Py_NewRef(names);
+	return PyObject_IsTrue(args[0]);
 }
 
 static PyObject *truth(int value)
@@ -260,7 +312,12 @@ static PyObject *entry_call_stat(struct entry *entry, PyObject *const *args, Py_
 {
 	int follow = follow_argument(entry, "stat", count, args, names);
 
-	return follow < 0 ? NULL : Py_XNewRef(entry_stat(entry, follow));
+	return follow < 0 ? NULL : entry_stat(entry, follow);
+}
+
+static PyObject *entry_call_lstat(struct entry *entry, PyObject *Py_UNUSED(none))
+{
+	return entry_lstat(entry);
 }
 
 static PyObject *entry_call_is_dir(struct entry *entry, PyObject *const *args, Py_ssize_t count,
@@ -297,8 +354,9 @@ static PyObject *entry_call_inode(struct entry *entry, PyObject *Py_UNUSED(none)
 /* --- Comparison and text --- */
 
 /*
- * Compares names, so that what programs do with the names of os.walk works with entries: `".git" in
- * dirs`, dirs.remove(".git"), dirs.sort().  Two entries are equal only if they are the same object.
+ * Compares names, so that what programs do with the lists of a walk works with entries as well:
+ * `".git" in dirs`, dirs.remove(".git"), dirs.sort().  Two entries are equal only if they are the
+ * same object.
  */
 static PyObject *entry_compare(PyObject *self, PyObject *other, int operation)
 {
@@ -348,6 +406,8 @@ static PyMethodDef entry_methods[] = {
 	{"stat", FAST(entry_call_stat),
 	 "stat($self, /, *, follow_symlinks=True)\n--\n\n"
 	 "Return the entry's attributes, a StatResult, and keep them for the next call."},
+	{"lstat", (PyCFunction)entry_call_lstat, METH_NOARGS,
+	 "lstat($self, /)\n--\n\nAs stat(follow_symlinks=False), and faster."},
 	{"is_dir", FAST(entry_call_is_dir),
 	 "is_dir($self, /, *, follow_symlinks=True)\n--\n\n"
 	 "Return True if the entry is a directory, or a link to one if links are followed."},
@@ -378,7 +438,7 @@ static PyType_Slot entry_slots[] = {
 
 PyType_Spec entry_spec = {
 	.name = "cosy.DirEntry",
-	.basicsize = offsetof(struct entry, text) + 1,
+	.basicsize = offsetof(struct entry, text),
 	.itemsize = 1,
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = entry_slots,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* folder.c - the directory that entries are in: see module.h. */
+#include <limits.h>
 #include <string.h>
 
 #include "module.h"
@@ -65,6 +66,22 @@ static bool path_ends_in_slash(PyObject *path)
 	return len > 0 && PyUnicode_ReadChar(path, len - 1) == '/';
 }
 
+/* Returns the name, of `len` bytes, after a slash. */
+static PyObject *name_after_slash(const char *name, Py_ssize_t len)
+{
+	char text[NAME_MAX + 2] = "/";
+	PyObject *last, *joined;
+
+	if (len <= NAME_MAX) {
+		memcpy(text + 1, name, (size_t)len);
+		return PyUnicode_DecodeFSDefaultAndSize(text, len + 1);
+	}
+	last = PyUnicode_DecodeFSDefaultAndSize(name, len);
+	joined = last ? PyUnicode_FromFormat("/%U", last) : NULL;
+	Py_XDECREF(last);
+	return joined;
+}
+
 static PyObject *bytes_join(PyObject *path, const char *name, Py_ssize_t len)
 {
 	const char *text = PyBytes_AsString(path);
@@ -89,11 +106,13 @@ PyObject *folder_join(const struct folder *folder, const char *name, Py_ssize_t 
 
 	if (folder->bytes)
 		return bytes_join(folder->path, name, len);
-	last = PyUnicode_DecodeFSDefaultAndSize(name, len);
+	if (!folder->path || path_ends_in_slash(folder->path))
+		last = PyUnicode_DecodeFSDefaultAndSize(name, len);
+	else
+		last = name_after_slash(name, len);
 	if (!last || !folder->path)
 		return last;
-	joined = PyUnicode_FromFormat(path_ends_in_slash(folder->path) ? "%U%U" : "%U/%U",
-				      folder->path, last);
+	joined = PyUnicode_Concat(folder->path, last);
 	Py_DECREF(last);
 	return joined;
 }

@@ -82,8 +82,9 @@ static int module_exec(PyObject *self)
 		PyErr_SetString(PyExc_RuntimeError, "sys.audit is missing");
 		return -1;
 	}
+	module->scandir_event = PyUnicode_InternFromString("os.scandir");
 	module->follow_symlinks = PyUnicode_InternFromString("follow_symlinks");
-	if (!module->follow_symlinks)
+	if (!module->scandir_event || !module->follow_symlinks)
 		return -1;
 	module->stat_type = type_add(self, &stat_spec, "StatResult");
 	module->folder_type = type_add(self, &folder_spec, NULL);
@@ -112,7 +113,9 @@ static int module_traverse(PyObject *self, visitproc visit, void *arg)
 	Py_VISIT(module->dev.object);
 	Py_VISIT(module->blksize.object);
 	Py_VISIT(module->audit);
+	Py_VISIT(module->scandir_event);
 	Py_VISIT(module->follow_symlinks);
+	Py_VISIT(module->follow_names);
 	return 0;
 }
 
@@ -132,13 +135,19 @@ static int module_clear(PyObject *self)
 	Py_CLEAR(module->dev.object);
 	Py_CLEAR(module->blksize.object);
 	Py_CLEAR(module->audit);
+	Py_CLEAR(module->scandir_event);
 	Py_CLEAR(module->follow_symlinks);
+	Py_CLEAR(module->follow_names);
 	return 0;
 }
 
 static void module_free(void *self)
 {
+	struct module *module = PyModule_GetState(self);
+
 	module_clear(self);
+	if (module)
+		entry_free_spares(module);
 }
 
 /*

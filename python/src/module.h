@@ -43,6 +43,16 @@ enum stat_field {
 	STAT_FIELDS,
 };
 
+/* Bytes of a block that most entries with attributes fit into, and blocks that are kept at most. */
+#define ENTRY_BLOCK 320
+#define MAX_SPARES  128
+
+/* Blocks of entries that are gone, for the next ones. */
+struct spares {
+	void *blocks[MAX_SPARES];
+	unsigned int count;
+};
+
 /* The last object that was made of a number; NULL: none. */
 struct shared {
 	uint64_t value;
@@ -58,9 +68,12 @@ struct module {
 	PyTypeObject *os_stat_type;	  /* os.stat_result ... */
 	Py_ssize_t os_place[STAT_FIELDS]; /* ... and where it has each member */
 	Py_ssize_t os_fields;		  /* how many it has */
-	PyObject *audit;		  /* sys.audit */
-	PyObject *follow_symlinks;	  /* the name, as the compiler of a call has it */
+	PyObject *audit;		  /* sys.audit ... */
+	PyObject *scandir_event;	  /* ... and its name of a directory that is opened */
+	PyObject *follow_symlinks;	  /* the name, as the compiler of a call has it ... */
+	PyObject *follow_names;		  /* ... and the last tuple that was that name alone */
 	struct shared mode, dev, blksize; /* of os.stat_results */
+	struct spares spares;
 };
 
 /* Returns the module's state, given an instance of one of its types. */
@@ -73,7 +86,20 @@ extern PyType_Spec stat_spec, folder_spec, entry_spec, scan_spec, tree_spec;
 
 /* --- stat.c: cosy.StatResult ----------------------------------------------------------- */
 
+/*
+ * One that came with an entry lies in the entry's memory, and is an object only while somebody has a
+ * reference to it.  Until the last reference is dropped it keeps the entry alive.
+ */
+struct stat_result {
+	PyObject_HEAD
+	PyObject *entry; /* NULL: it is alone in its memory */
+	bool lent;	 /* it is an object */
+	struct stat st;
+};
+
 PyObject *stat_new(const struct module *module, const struct stat *st);
+/* Returns a reference to one in the memory of `entry`. */
+PyObject *stat_lend(const struct module *module, struct stat_result *self, PyObject *entry);
 mode_t stat_mode(PyObject *self);
 /* Learns the order of os.stat_result's members.  Returns 0, or -1 with an exception. */
 int stat_learn(struct module *module);
@@ -110,12 +136,12 @@ PyObject *folder_name(const struct folder *folder, const char *name, Py_ssize_t 
 /* --- entry.c: cosy.DirEntry ----------------------------------------------------------------- */
 
 /* `st` may be NULL: the entry is examined when it is asked for. */
-PyObject *entry_new(struct folder *folder, const char *name, size_t len, ino_t ino,
+PyObject *entry_new(struct folder *folder, const char *name, uint16_t length, ino_t ino,
 		    unsigned char type, const struct stat *st);
 /* Is it a directory, or a link to one?  An entry that cannot be examined is none.  Never fails. */
 bool entry_is_folder(PyObject *self);
-/* Returns its name as the kernel has it. */
-const char *entry_text(PyObject *self);
+/* Frees the blocks that are kept for entries. */
+void entry_free_spares(struct module *module);
 
 /* --- path.c: arguments -------------------------------------------------------------------- */
 
@@ -137,8 +163,8 @@ void path_clear(struct path *path);
 PyObject *path_error(int error, PyObject *filename);
 /* Returns the exception that path_error would set. */
 PyObject *path_exception(int error, PyObject *filename);
-/* Reports an event to audit hooks, under os's name.  Returns 0, or -1 with a hook's exception. */
-int path_audit(const struct module *module, const char *event, PyObject *argument);
+/* Reports to audit hooks that a directory is opened.  Returns 0, or -1 with a hook's exception. */
+int path_audit(const struct module *module, PyObject *path);
 
 /* --- portion.c: entries that were read ahead ------------------------------------------------ */
 

@@ -104,9 +104,10 @@ PyObject *path_exception(int error, PyObject *filename)
 	return exception;
 }
 
-int path_audit(const struct module *module, const char *event, PyObject *argument)
+int path_audit(const struct module *module, PyObject *path)
 {
-	PyObject *done = PyObject_CallFunction(module->audit, "sO", event, argument);
+	PyObject *done =
+		PyObject_CallFunctionObjArgs(module->audit, module->scandir_event, path, NULL);
 
 	Py_XDECREF(done);
 	return done ? 0 : -1;

@@ -231,7 +231,7 @@ PyObject *scan_open(PyObject *self, PyObject *args, PyObject *keywords)
 		return NULL;
 	if (path_convert(argument, "scandir", PATH_FD | PATH_NONE, &path))
 		return NULL;
-	if (!path_audit(module, "os.scandir", argument)) {
+	if (!path_audit(module, argument)) {
 		folder = scan_open_folder(module, &path,
 					  examine && module_examines() ? COSY_SCAN_STAT : 0);
 		if (!folder && !path.text && PyErr_ExceptionMatches(PyExc_PermissionError))

@@ -7,11 +7,6 @@
  */
 #include "module.h"
 
-struct stat_result {
-	PyObject_HEAD
-	struct stat st;
-};
-
 static const char *const field_names[STAT_FIELDS] = {
 	[FIELD_MODE] = "st_mode",	  [FIELD_INO] = "st_ino",
 	[FIELD_DEV] = "st_dev",		  [FIELD_NLINK] = "st_nlink",
@@ -108,8 +103,20 @@ PyObject *stat_new(const struct module *module, const struct stat *st)
 {
 	struct stat_result *self = PyObject_New(struct stat_result, module->stat_type);
 
-	if (self)
+	if (self) {
+		self->entry = NULL;
 		self->st = *st;
+	}
+	return (PyObject *)self;
+}
+
+PyObject *stat_lend(const struct module *module, struct stat_result *self, PyObject *entry)
+{
+	if (self->lent)
+		return Py_NewRef((PyObject *)self);
+	PyObject_Init((PyObject *)self, module->stat_type);
+	self->entry = Py_NewRef(entry);
+	self->lent = true;
 	return (PyObject *)self;
 }
 
@@ -156,11 +163,17 @@ out:
 	return result;
 }
 
-static void stat_dealloc(PyObject *self)
+static void stat_dealloc(struct stat_result *self)
 {
-	PyTypeObject *type = Py_TYPE(self);
+	PyTypeObject *type = Py_TYPE((PyObject *)self);
 
-	PyObject_Free(self);
+	if (self->entry) {
+		self->lent = false;
+		/* Which may free this one as well. */
+		Py_DECREF(self->entry);
+	} else {
+		PyObject_Free(self);
+	}
 	Py_DECREF(type);
 }
 

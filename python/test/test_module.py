@@ -33,7 +33,7 @@ import cosy, os
 names = os.listdir(".")
 for turn in range(60):
     assert sorted(e.name for e in cosy.scandir(".") if e.stat().st_size == 7) == sorted(names)
-    assert sum(len(files) for _, _, files in cosy.walk(".")) == len(names)
+    assert sum(len(files) for _, _, files in cosy.walk(".", entries=True)) == len(names)
     assert {st.st_size for st in cosy.stat_many(names)} == {7}
     assert set(cosy.read_files(names)) == {b"content"}
 """

@@ -187,6 +187,27 @@ class Scandir(FolderTest):
             self.assertIs(entry.name, entry.name)
             self.assertIs(entry.path, entry.path)
             self.assertIs(entry.stat(follow_symlinks=False), entry.stat(follow_symlinks=False))
+            self.assertIs(entry.lstat(), entry.stat(follow_symlinks=False))
+            self.assertRaises(TypeError, lambda entry=entry: entry.stat(follow=False))
+            self.assertRaises(TypeError, lambda entry=entry: entry.stat(follow_symlinks=False, more=1))
+            self.assertRaises(TypeError, lambda entry=entry: entry.stat(False, follow_symlinks=False))
+
+    def test_attributes_outlive(self) -> None:
+        # In the kernel they lie in the memory of their entry, and may be dropped and asked for again.
+        for i in range(300):
+            Path(f"file-{i}").write_bytes(b"x" * i)
+        kept = {}
+        with cosy.scandir(".") as entries:
+            for entry in entries:
+                sizes = [entry.stat(follow_symlinks=False).st_size for _ in range(3)]
+                first, second = entry.stat(), entry.stat(follow_symlinks=False)
+                self.assertIs(first, second)
+                del first
+                kept[entry.name] = second
+                self.assertEqual(sizes, [second.st_size] * 3)
+                del entry, second
+        gc.collect()
+        self.assertEqual({name: st.st_size for name, st in kept.items()}, {f"file-{i}": i for i in range(300)})
 
     def test_iterator(self) -> None:
         trees.fill(self.folder)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cosy.walk goes where os.walk goes, with entries for names."""
+"""cosy.walk yields what os.walk yields, and with entries=True entries in place of names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ import trees
 from trees import FolderTest
 
 WAYS = [(down, links) for down in (True, False) for links in (False, True)]
+
+
+def entry_walk(*args: Any) -> Any:
+    return cosy.walk(*args, entries=True)
+
+
+WALKS = (os.walk, cosy.walk, entry_walk)
+
+
+def name_of(item: Any) -> Any:
+    return item.name if isinstance(item, cosy.DirEntry) else item
+
 
 # Changes a tree until it is killed: moves, removes and makes directories, puts links in their places.
 CHANGER = """
@@ -55,15 +67,21 @@ class Walk(FolderTest):
 
         steps = []
         for path, dirs, files in walk(top, down, note, links):
-            for entry in [*dirs, *files] if walk is cosy.walk else []:
-                self.assertEqual(entry.path, os.path.join(path, entry.name))
-            steps.append((path, [getattr(e, "name", e) for e in dirs], [getattr(e, "name", e) for e in files]))
+            for item in [*dirs, *files]:
+                if walk is entry_walk:
+                    self.assertIs(type(item), cosy.DirEntry)
+                    self.assertEqual(item.path, os.path.join(path, item.name))
+                else:
+                    self.assertIs(type(item), type(path))
+            steps.append((path, [name_of(item) for item in dirs], [name_of(item) for item in files]))
         return steps, errors
 
     def both(self, top: Any) -> None:
         for down, links in WAYS:
-            with self.subTest(top=top, topdown=down, followlinks=links):
-                self.assertEqual(self.names(os.walk, top, down, links), self.names(cosy.walk, top, down, links))
+            expected = self.names(os.walk, top, down, links)
+            for walk in (cosy.walk, entry_walk):
+                with self.subTest(walk=walk.__name__, top=top, topdown=down, followlinks=links):
+                    self.assertEqual(self.names(walk, top, down, links), expected)
 
     def test_every_kind(self) -> None:
         trees.fill(self.folder)
@@ -116,12 +134,12 @@ class Walk(FolderTest):
         for top in (".", b"a", Path("a"), "a/", "missing", "a/link"):
             for down, links in WAYS:
                 events = []
-                for walk in (os.walk, cosy.walk):
+                for walk in WALKS:
                     seen.clear()
                     list(walk(top, down, None, links))
                     events.append(list(seen))
                 with self.subTest(top=top, topdown=down, followlinks=links):
-                    self.assertEqual(events[0], events[1])
+                    self.assertEqual(events[1:], [events[0]] * 2)
         before = trees.open_descriptors()
         for place in (".", "./a/b"):
             refused[:] = [place]
@@ -133,7 +151,7 @@ class Walk(FolderTest):
 
     def test_stat(self) -> None:
         trees.fill(self.folder)
-        for _, dirs, files in cosy.walk(str(self.folder)):
+        for _, dirs, files in cosy.walk(str(self.folder), entries=True):
             for entry in [*dirs, *files]:
                 self.assertEqual(trees.seen(entry.stat(follow_symlinks=False)), trees.seen(os.lstat(entry.path)))
                 ours = self.outcome(lambda entry=entry: trees.seen(entry.stat()))
@@ -143,16 +161,16 @@ class Walk(FolderTest):
     def choose(self, choice: Callable[[list[str], random.Random], list[Any]], seed: int, add: bool = False) -> None:
         """Walks twice, and changes the lists of directories in the same way."""
         steps = []
-        for walk in (os.walk, cosy.walk):
+        for walk in WALKS:
             chance = random.Random(seed)
             found = []
             for path, dirs, files in walk(str(self.folder)):
-                names = [getattr(entry, "name", entry) for entry in dirs]
-                found.append((path, names, [getattr(entry, "name", entry) for entry in files]))
+                names = [name_of(item) for item in dirs]
+                found.append((path, names, [name_of(item) for item in files]))
                 by_name = dict(zip(names, dirs, strict=True))
                 dirs[:] = [by_name.get(name, name) for name in choice(list(names), chance)]
             steps.append(found)
-        self.assertEqual(steps[0], steps[1])
+        self.assertEqual(steps[1:], [steps[0]] * 2)
 
     def test_chosen(self) -> None:
         trees.grow(self.folder, random.Random(2), trees.steps(400))
@@ -183,7 +201,7 @@ class Walk(FolderTest):
             os.makedirs(name)
             Path(name, "file").touch()
         found = []
-        for walk in (os.walk, cosy.walk):
+        for walk in WALKS:
             paths = []
             for path, dirs, files in walk(str(self.folder)):
                 if ".git" in dirs:
@@ -192,17 +210,46 @@ class Walk(FolderTest):
                 if "file" in files:
                     paths.append(path)
             found.append(paths)
-        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[1:], [found[0]] * 2)
         self.assertEqual(len(found[0]), 2)
+
+    def test_idioms_of_names(self) -> None:
+        os.makedirs("a/b.d")
+        for name in ("a/one.txt", "a/b.d/two.TXT", "three.c"):
+            Path(name).touch()
+        found = []
+        for walk in (os.walk, cosy.walk):
+            paths = []
+            # A relative path: joined with it, a name is the file.
+            for path, dirs, files in walk("."):
+                dirs[:] = sorted(name for name in dirs if not name.startswith("."))
+                paths += [os.path.join(path, name) for name in files if name.lower().endswith(".txt")]
+                paths += [path + "/" + name.partition(".")[0] for name in dirs]
+            found.append(paths)
+        self.assertEqual(found[0], ["./a", "./a/one.txt", "./a/b", "./a/b.d/two.TXT"])
+        self.assertEqual(found[1], found[0])
+
+    def test_paths_in_list(self) -> None:
+        os.makedirs("a/b")
+        os.makedirs("c")
+        found = []
+        for walk in WALKS:
+            paths = []
+            for path, dirs, _ in walk("."):
+                paths.append(path)
+                dirs[:] = [Path(os.path.relpath(item, path)) if walk is entry_walk else Path(item) for item in dirs]
+            found.append(sorted(paths))
+        self.assertEqual(found[1:], [found[0]] * 2)
 
     def test_dropped(self) -> None:
         trees.grow(self.folder, random.Random(3), 60)
         expected = [path for path, _, _ in os.walk(str(self.folder))]
-        found = []
-        for step in cosy.walk(str(self.folder)):
-            found.append(step[0])
-            del step
-        self.assertEqual(found, expected)
+        for walk in (cosy.walk, entry_walk):
+            found = []
+            for step in walk(str(self.folder)):
+                found.append(step[0])
+                del step
+            self.assertEqual(found, expected)
 
     def test_random(self) -> None:
         for seed in range(trees.steps(16)):
@@ -210,9 +257,9 @@ class Walk(FolderTest):
             folder.mkdir()
             trees.grow(folder, random.Random(seed), 120)
             for down in (True, False):
-                self.assertEqual(
-                    self.names(os.walk, folder, down, False), self.names(cosy.walk, folder, down, False), seed
-                )
+                expected = self.names(os.walk, folder, down, False)
+                for walk in (cosy.walk, entry_walk):
+                    self.assertEqual(self.names(walk, folder, down, False), expected, seed)
 
     def test_links_in_loops(self) -> None:
         os.makedirs("a/b")
@@ -230,7 +277,7 @@ class Walk(FolderTest):
             fd = below
         os.close(fd)
         self.assertEqual(len(list(cosy.walk("d"))), depth)
-        paths = [path for path, _, _ in cosy.walk("d", topdown=False)]
+        paths = [path for path, _, _ in cosy.walk("d", topdown=False, entries=True)]
         self.assertEqual(paths, ["/".join(["d"] * n) for n in range(depth, 0, -1)])
         for _ in range(depth):
             os.chdir("d")
@@ -272,9 +319,11 @@ class Walk(FolderTest):
                 for turn in range(trees.steps(100)):
                     errors: list[OSError] = []
                     found = []
-                    for path, _, files in cosy.walk(".", topdown=bool(turn % 2), onerror=errors.append):
+                    for path, _, files in cosy.walk(
+                        ".", topdown=bool(turn % 2), onerror=errors.append, entries=bool(turn // 2 % 2)
+                    ):
                         self.assertFalse(path.startswith("./moving") and "secret" in path, path)
-                        found += [os.path.normpath(entry.path) for entry in files]
+                        found += [os.path.normpath(os.path.join(path, name_of(item))) for item in files]
                     self.assertEqual(sorted(path for path in found if path.startswith("still")), still)
                     for error in errors:
                         self.assertTrue(error.filename.startswith(("./moving", "./outside")), error)
