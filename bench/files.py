@@ -8,18 +8,14 @@ bench/files.py --build build --kernel 6.12
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-import versions
-from report import narrow, remarks_of, table
+import counted
+from report import table
 
-HERE = Path(__file__).resolve().parent
-VM = HERE.parent / "tests/vm/vm.py"
 PROGRAMS = ("files-driver", "files-libc", "files-cosy", "files-tree")
 WORKS = {
     "scan": ("one directory with attributes", "readdir, fstatat", "cosy_scan"),
@@ -29,6 +25,7 @@ WORKS = {
     "copy": ("copy a tree", "cp -r", "cosy_copy_tree"),
     "remove": ("remove a tree", "rm -r", "cosy_remove_tree"),
 }
+COMMANDS = ("copy", "remove")  # their counterparts are whole processes
 MODES = ("module", "native")
 
 Key = tuple[str, str, int, str]  # mode, work, files, contender
@@ -39,28 +36,17 @@ def measure(options: argparse.Namespace, mode: str) -> tuple[str, dict[Key, Line
     """Runs the driver in a machine; returns the kernel's name and what each contender took."""
     place = options.build / "bench/files"
     put = [place / name for name in PROGRAMS] + [Path(shutil.which(name) or name) for name in ("cp", "rm")]
-    machine = [sys.executable, "-B", VM, "run", "--kernel", options.kernel, "--icount", "--timeout", "0"]
-    for path in put:
-        machine += ["--put", path]
+    settings = ["--timeout", "0"]
     if mode == "native":
-        machine += ["--no-module"]
-    command = "mount -t tmpfs tmpfs /tmp; uname -r; /t/files-driver /t /tmp"
+        settings += ["--no-module"]
+    command = "mount -t tmpfs tmpfs /tmp; uname -r; /t/files-driver /t /tmp " + options.work
     library = dict(os.environ, LD_LIBRARY_PATH=str(options.build / "lib"))
-    done = subprocess.run(
-        [*machine, "--env", "LD_LIBRARY_PATH=/t", "--", "sh", "-c", command],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=library,
-    )
-    lines = done.stdout.splitlines()
-    found: dict[Key, Line] = {}
-    for line in lines:
-        if line.startswith("{"):
-            read = json.loads(line)
-            found[(mode, read["work"], read["files"], read["contender"])] = read
-    if done.returncode or not found:
-        sys.exit(f"files: the driver did not end well ({mode})")
-    return next(line for line in lines if line[:1].isdigit()), found
+    lines = counted.run(options, put, ["sh", "-c", command], *settings, env=library)
+    found = {
+        (mode, read["work"], read["files"], read["contender"]): {what: read[what] for what in ("whole", "each")}
+        for read in counted.records(lines)
+    }
+    return counted.kernel_of(lines), found
 
 
 def ratio(libc: int, cosy: int) -> str:
@@ -78,48 +64,40 @@ def row(found: dict[Key, Line], what: str, work: str, files: int) -> list[str]:
 def document(found: dict[Key, Line], kernel: str) -> str:
     sizes = sorted({files for _, _, files, _ in found})
     head = ["work", "files", "libc", "cosy", "times", "no module", "times"]
-    whole = [row(found, "whole", work, files) for work in WORKS for files in sizes]
-    each = [row(found, "each", work, files) for work in ("scan", "walk", "stat", "read") for files in sizes]
-    names = [[WORKS[work][0], *WORKS[work][1:]] for work in WORKS]
-    text = "\n".join(
-        [
-            "# Directories, trees and files by one call",
-            "",
-            "Written by `bench/files.py`: `<cosy/files.h>` beside libc's functions and commands.",
-            "",
-            f"Instructions, counted by a virtual machine's clock ({versions.machine('insn')}, Linux {kernel}, tmpfs). "
-            "*libc*: the counterpart. *cosy*: with the module and default settings. *no module*: the same program "
-            "where there is none. *times*: libc divided by it. Results were compared in each run.",
-            "",
-            table(["work", "libc", "cosy"], names),
-            "## Whole processes",
-            "",
-            "From fork to wait, with the dynamic linker's work, after 12 such processes (copy, remove: 2).",
-            "",
-            table(head, whole),
-            "## For each file",
-            "",
-            "The last of 6 turns in one process.",
-            "",
-            table(head, each),
-            remarks_of("files"),
-        ]
+    works = [work for work in WORKS if any(work == key[1] for key in found)]
+    whole = [row(found, "whole", work, files) for work in works for files in sizes]
+    each = [row(found, "each", work, files) for work in works if work not in COMMANDS for files in sizes]
+    return counted.page(
+        "Directories, trees and files by one call",
+        "Written by `bench/files.py`: `<cosy/files.h>` beside libc's functions and commands.",
+        f"{counted.machine(kernel)}, on tmpfs. *libc*: the counterpart. *cosy*: with the module and default settings. "
+        "*no module*: the same program where there is none. *times*: libc divided by it. Results were compared in "
+        "each run.",
+        table(["work", "libc", "cosy"], (list(WORKS[work]) for work in works)),
+        "## Whole processes",
+        "From fork to wait, with the dynamic linker's work, after 12 such processes (copy, remove: 2).",
+        table(head, whole),
+        "## For each file",
+        "The last of 6 turns in one process.",
+        table(head, each),
+        remarks="files",
     )
-    return narrow(text)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=HERE.parent / "build")
-    parser.add_argument("--kernel", default="6.12")
-    parser.add_argument("--docs", type=Path, default=HERE.parent / "docs/measured")
+    parser = counted.parser(__doc__)
+    parser.add_argument("--work", default="", choices=("", *WORKS), help="measure this alone, and print the page")
     options = parser.parse_args()
     found: dict[Key, Line] = {}
     kernel = ""
     for mode in MODES:
         kernel, some = measure(options, mode)
         found.update(some)
-    (options.docs / "files.md").write_text(document(found, kernel))
+    text = document(found, kernel)
+    if options.work:
+        print(text)
+    else:
+        (options.docs / "files.md").write_text(text)
     return 0
 
 

@@ -7,6 +7,7 @@
  * history is as in daily use.  `each` is one entry of the last of several turns in one process.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,19 +156,29 @@ static void trees_measure(const char *place, int count)
 	}
 }
 
+static bool is_wanted(const char *only, const char *work)
+{
+	return !only || !strcmp(only, work);
+}
+
+/* driver PROGRAMS FOLDER [WORK] */
 int main(int argc, char **argv)
 {
-	if (argc != 3 || chdir(argv[2]))
+	static const char *const works[][2] = {
+		{"scan", "flat"}, {"walk", "tree"}, {"stat", "flat"}, {"read", "flat"}};
+	const char *only = argc == 4 ? argv[3] : NULL;
+
+	if (argc < 3 || argc > 4 || chdir(argv[2]))
 		return 2;
 	mkdir("flat", 0755);
 	mkdir("tree", 0755);
 	for (int i = 0; i < 3; i++) {
 		files_make(sizes[i]);
-		work_measure(argv[1], "scan", "flat", sizes[i]);
-		work_measure(argv[1], "walk", "tree", sizes[i]);
-		work_measure(argv[1], "stat", "flat", sizes[i]);
-		work_measure(argv[1], "read", "flat", sizes[i]);
-		trees_measure(argv[1], sizes[i]);
+		for (int j = 0; j < 4; j++)
+			if (is_wanted(only, works[j][0]))
+				work_measure(argv[1], works[j][0], works[j][1], sizes[i]);
+		if (is_wanted(only, "copy") || is_wanted(only, "remove"))
+			trees_measure(argv[1], sizes[i]);
 	}
 	return 0;
 }
