@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Entries of directories, lent and owned.
 use crate::metadata::{FileType, Metadata};
-use crate::path::from_c;
+use crate::path::{from_c_of, EntryPath};
 use cosy_sys as sys;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -60,13 +60,13 @@ impl<'a, A: Attributes> Entry<'a, A> {
     /// Returns its name in its directory.
     pub fn file_name(&self) -> &'a OsStr {
         // SAFETY: libcosy's string lives as long as the entry.
-        unsafe { from_c(self.raw.name) }
+        unsafe { from_c_of(self.raw.name, self.raw.name_length as usize) }
     }
 
     /// Returns the path that was opened, and the way from there to this entry; of a scan, the name.
     pub fn path(&self) -> &'a Path {
         // SAFETY: as above.
-        Path::new(unsafe { from_c(self.raw.path) })
+        Path::new(unsafe { from_c_of(self.raw.path, self.raw.path_length as usize) })
     }
 
     /// Returns how deep it lies: 0 is what was opened, 1 an entry of it.
@@ -88,10 +88,9 @@ impl<'a, A: Attributes> Entry<'a, A> {
     pub fn to_owned(&self) -> DirEntry<A> {
         // SAFETY: attributes, where there are any, live as long as the entry.
         let metadata = unsafe { self.raw.stat.as_ref() }.map(|stat| Metadata(*stat));
-        let path = self.path().to_path_buf();
         DirEntry {
-            name: path.as_os_str().len() - self.raw.name_length as usize,
-            path,
+            name: (self.raw.path_length - self.raw.name_length) as usize,
+            path: EntryPath::new(self.path()),
             metadata,
             error: self.raw.error,
             depth: self.depth(),
@@ -117,7 +116,7 @@ impl<'a> Entry<'a, WithMetadata> {
 /// An entry of its own, from an iterator.
 #[derive(Clone, Debug)]
 pub struct DirEntry<A: Attributes> {
-    path: PathBuf,
+    path: EntryPath,
     name: usize, // where its last component begins
     metadata: Option<Metadata>,
     error: i32,
@@ -131,17 +130,17 @@ impl<A: Attributes> DirEntry<A> {
     /// Returns its name in its directory.
     pub fn file_name(&self) -> OsString {
         use std::os::unix::ffi::OsStrExt;
-        OsStr::from_bytes(&self.path.as_os_str().as_bytes()[self.name..]).to_os_string()
+        OsStr::from_bytes(&self.path().as_os_str().as_bytes()[self.name..]).to_os_string()
     }
 
     /// Returns the path that was opened, and the way from there to this entry; of a scan, the name.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.path.get()
     }
 
     /// Returns the path, and gives the entry up.
     pub fn into_path(self) -> PathBuf {
-        self.path
+        self.path.into_buf()
     }
 
     /// Returns how deep it lies: 1 is an entry of what was opened.

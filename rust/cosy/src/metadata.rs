@@ -163,8 +163,27 @@ impl fmt::Debug for Metadata {
 /// Attributes as statx(2) returns them. A method returns `None` if the field was not asked for, or the
 /// file system does not have it.
 #[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Statx(pub(crate) sys::statx);
+pub struct Statx {
+    mask: u32,
+    mode: u32,
+    nlink: u32,
+    uid: u32,
+    gid: u32,
+    dev: (u32, u32),
+    ino: u64,
+    size: u64,
+    blocks: u64,
+    modified: Timestamp,
+    changed: Timestamp,
+    created: Timestamp,
+}
+
+/// Seconds and nanoseconds after 1970.
+type Timestamp = (i64, u32);
+
+fn timestamp(from: &sys::statx_timestamp) -> Timestamp {
+    (from.tv_sec, from.tv_nsec)
+}
 
 /// Bits of `stx_mask`, from `<linux/stat.h>`.
 pub(crate) mod mask {
@@ -183,67 +202,81 @@ pub(crate) mod mask {
 }
 
 impl Statx {
-    fn had<T>(&self, bit: u32, value: T) -> Option<T> {
-        (self.0.stx_mask & bit == bit).then_some(value)
+    #[inline]
+    pub(crate) fn new(from: &sys::statx) -> Self {
+        Statx {
+            mask: from.stx_mask,
+            mode: u32::from(from.stx_mode),
+            nlink: from.stx_nlink,
+            uid: from.stx_uid,
+            gid: from.stx_gid,
+            dev: (from.stx_dev_major, from.stx_dev_minor),
+            ino: from.stx_ino,
+            size: from.stx_size,
+            blocks: from.stx_blocks,
+            modified: timestamp(&from.stx_mtime),
+            changed: timestamp(&from.stx_ctime),
+            created: timestamp(&from.stx_btime),
+        }
     }
+
+    fn had<T>(&self, bit: u32, value: T) -> Option<T> {
+        (self.mask & bit == bit).then_some(value)
+    }
+
+    fn time(&self, bit: u32, (seconds, nanoseconds): Timestamp) -> Option<SystemTime> {
+        self.had(bit, time(seconds, nanoseconds))
+    }
+
     /// Returns the size in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> Option<u64> {
-        self.had(mask::SIZE, self.0.stx_size)
+        self.had(mask::SIZE, self.size)
     }
     /// Returns the file's type.
     pub fn file_type(&self) -> Option<FileType> {
         self.had(mask::TYPE, ())
-            .and_then(|()| FileType::of_mode(u32::from(self.0.stx_mode)))
+            .and_then(|()| FileType::of_mode(self.mode))
     }
     /// Returns the permissions, without the type.
     pub fn permissions(&self) -> Option<u32> {
-        self.had(mask::MODE, u32::from(self.0.stx_mode) & !S_IFMT)
+        self.had(mask::MODE, self.mode & !S_IFMT)
     }
     /// Returns how many hard links the file has.
     pub fn nlink(&self) -> Option<u32> {
-        self.had(mask::NLINK, self.0.stx_nlink)
+        self.had(mask::NLINK, self.nlink)
     }
     /// Returns the owner's id.
     pub fn uid(&self) -> Option<u32> {
-        self.had(mask::UID, self.0.stx_uid)
+        self.had(mask::UID, self.uid)
     }
     /// Returns the group's id.
     pub fn gid(&self) -> Option<u32> {
-        self.had(mask::GID, self.0.stx_gid)
+        self.had(mask::GID, self.gid)
     }
     /// Returns the inode's number.
     pub fn ino(&self) -> Option<u64> {
-        self.had(mask::INO, self.0.stx_ino)
+        self.had(mask::INO, self.ino)
     }
     /// Returns the number of blocks of 512 bytes.
     pub fn blocks(&self) -> Option<u64> {
-        self.had(mask::BLOCKS, self.0.stx_blocks)
+        self.had(mask::BLOCKS, self.blocks)
     }
     /// Returns the device that the file is on: major and minor number.
     pub fn dev(&self) -> (u32, u32) {
-        (self.0.stx_dev_major, self.0.stx_dev_minor)
+        self.dev
     }
     /// Returns when its contents changed last.
     pub fn modified(&self) -> Option<SystemTime> {
-        self.had(
-            mask::MTIME,
-            time(self.0.stx_mtime.tv_sec, self.0.stx_mtime.tv_nsec),
-        )
+        self.time(mask::MTIME, self.modified)
     }
     /// Returns when its attributes changed last.
     pub fn changed(&self) -> Option<SystemTime> {
-        self.had(
-            mask::CTIME,
-            time(self.0.stx_ctime.tv_sec, self.0.stx_ctime.tv_nsec),
-        )
+        self.time(mask::CTIME, self.changed)
     }
     /// Returns when it was created.
     pub fn created(&self) -> Option<SystemTime> {
-        self.had(
-            mask::BTIME,
-            time(self.0.stx_btime.tv_sec, self.0.stx_btime.tv_nsec),
-        )
+        self.time(mask::BTIME, self.created)
     }
 }
 

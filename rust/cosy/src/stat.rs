@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! Attributes of many files.
 use crate::metadata::{mask, Statx};
-use crate::path::{to_c, At};
+use crate::path::{At, Paths};
 use cosy_sys as sys;
 use std::io;
 use std::os::unix::io::BorrowedFd;
 use std::path::Path;
 
 const AT_SYMLINK_NOFOLLOW: i32 = 0x100;
+
+/// Paths that one call examines.
+const GROUP: usize = 128;
 
 /// Asks for attributes of many files; [`StatMany::run`] returns them.
 ///
@@ -66,39 +69,39 @@ impl<'fd> StatMany<'fd> {
     }
 
     /// Returns the attributes, or the error, of each path, in their order. The outer error: a path
-    /// with a NUL, and nothing was done.
+    /// with a NUL.
     pub fn run<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> io::Result<Vec<io::Result<Statx>>> {
-        let strings = paths
-            .into_iter()
-            .map(|path| to_c(path.as_ref()))
-            .collect::<io::Result<Vec<_>>>()?;
-        let names: Vec<_> = strings.iter().map(|string| string.as_ptr()).collect();
-        let mut results: Vec<sys::cosy_stat_result> = Vec::with_capacity(names.len());
-        // SAFETY: `names` points to strings; `results` has room for as many, and each is written.
-        unsafe {
-            let raw = results.as_mut_ptr();
-            if sys::cosy_stat_many(
-                self.at.raw(),
-                names.as_ptr(),
-                names.len() as _,
-                self.flags,
-                self.mask,
-                raw,
-            ) < 0
-            {
-                return Err(io::Error::last_os_error());
+        let mut paths = paths.into_iter();
+        let mut found = Vec::with_capacity(paths.size_hint().0);
+        let mut group = Paths::default();
+        let mut results: Vec<sys::cosy_stat_result> = Vec::with_capacity(GROUP);
+        loop {
+            group.clear();
+            for path in paths.by_ref().take(GROUP) {
+                group.add(path.as_ref())?;
             }
-            results.set_len(names.len());
-        }
-        Ok(results
-            .into_iter()
-            .map(|result| match result.error {
-                0 => Ok(Statx(result.statx)),
+            let names = group.pointers();
+            if names.is_empty() {
+                return Ok(found);
+            }
+            // SAFETY: `names` points to strings; `results` has room for as many, and each is written.
+            unsafe {
+                results.set_len(0);
+                let (raw, count) = (results.as_mut_ptr(), names.len() as _);
+                let dirfd = self.at.raw();
+                if sys::cosy_stat_many(dirfd, names.as_ptr(), count, self.flags, self.mask, raw) < 0
+                {
+                    return Err(io::Error::last_os_error());
+                }
+                results.set_len(names.len());
+            }
+            found.extend(results.iter().map(|result| match result.error {
+                0 => Ok(Statx::new(&result.statx)),
                 error => Err(io::Error::from_raw_os_error(error)),
-            })
-            .collect())
+            }));
+        }
     }
 }

@@ -231,6 +231,55 @@ fn stat_many_returns_each_result() {
 }
 
 #[test]
+fn stat_many_takes_any_number_of_paths() {
+    let folder = Folder::filled();
+    let paths: Vec<_> = (0..300)
+        .map(|i| {
+            folder
+                .0
+                .join(format!("outer{}/inner0/file{}", i % 3, i % 20))
+        })
+        .collect();
+    let found = StatMany::new().run(&paths).unwrap();
+    let sizes: Vec<_> = found
+        .iter()
+        .map(|statx| statx.as_ref().unwrap().len().unwrap())
+        .collect();
+    assert_eq!(sizes, (0..300).map(|i| i % 20 * 100).collect::<Vec<_>>());
+    let statx = found[7].as_ref().unwrap();
+    let metadata = fs::metadata(&paths[7]).unwrap();
+    assert_eq!(statx.ino(), Some(metadata.ino()));
+    assert_eq!(statx.modified(), Some(metadata.modified().unwrap()));
+    assert_eq!(statx.permissions(), Some(metadata.mode() & 0o7777));
+    let wrong = paths
+        .iter()
+        .map(|path| path.as_path())
+        .chain([Path::new("a\0b")]);
+    let error = StatMany::new().run(wrong).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn paths_of_entries_have_any_length() {
+    let folder = Folder::new();
+    let mut path = folder.0.clone();
+    let mut expected = Vec::new();
+    for length in [1, 20, 30, 40, 200] {
+        path.push("d".repeat(length));
+        fs::create_dir(&path).unwrap();
+        expected.push(path.clone());
+    }
+    let entries = || Walk::new(&folder.0).open().unwrap().map(Result::unwrap);
+    for (entry, path) in entries().zip(&expected) {
+        assert_eq!(entry.path(), path);
+        assert_eq!(entry.file_name(), path.file_name().unwrap());
+        assert!(format!("{entry:?}").contains(path.to_str().unwrap()));
+        assert_eq!(&entry.clone().into_path(), path);
+    }
+    assert_eq!(entries().count(), expected.len());
+}
+
+#[test]
 fn files_are_read_in_their_order() {
     let folder = Folder::filled();
     let paths: Vec<_> = (0..20)
