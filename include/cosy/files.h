@@ -220,8 +220,10 @@ struct cosy_read_files *cosy_read_files_open(int dirfd, const char *const *paths
 
 /*
  * Returns 1 with the next file in *file, in the order of the paths, or 0 at the end.  A file that
- * cannot be read has `error`: openat's or read's errno, EISDIR, EFBIG, ENOMEM.  Files after the
- * one that is returned may have been read already.
+ * cannot be read has `error`: openat's or read's errno, EISDIR, EFBIG, ENOMEM.
+ *
+ * Files after the one that is returned may have been read already.  One of them may have been read
+ * in part: the handle then holds its descriptor, close-on-exec, until a later call or the close.
  */
 int cosy_read_files_next(struct cosy_read_files *files, const struct cosy_file **file);
 

@@ -6,7 +6,8 @@
  *		if (file.stat)
  *			bytes += file.stat->st_size;
  *
- * Functions throw std::system_error with errno's value where those of <cosy/files.h> return an error.
+ * Functions throw std::system_error with errno's value where those of <cosy/files.h> return an error;
+ * what() names the function, and the path of a directory that cannot be opened.
  * An error of one entry is no exception: it is in the entry.  What an iterator points to belongs to
  * the handle and is valid until the iterator is advanced.  Handles can be moved, not copied.
  */
@@ -36,6 +37,12 @@ namespace detail {
 [[noreturn]] inline void fail(const char *function)
 {
 	throw std::system_error(errno, std::generic_category(), function);
+}
+
+[[noreturn]] inline void fail(const char *function, const std::string &path)
+{
+	int error = errno;
+	throw std::system_error(error, std::generic_category(), function + (": " + path));
 }
 
 /* A handle of C that its close function ends. */
@@ -118,7 +125,7 @@ public:
 	    : handle(cosy_scan_open(dirfd, path.c_str(), flags))
 	{
 		if (!handle)
-			detail::fail("cosy_scan_open");
+			detail::fail("cosy_scan_open", path);
 	}
 
 	/* Returns the next entry, or null at the end. */
@@ -169,7 +176,7 @@ public:
 		options.max_depth = max_depth;
 		handle.reset(cosy_walk_open(dirfd, path.c_str(), &options));
 		if (!handle)
-			detail::fail("cosy_walk_open");
+			detail::fail("cosy_walk_open", path);
 	}
 
 	/* Returns the next event, or null at the end. */

@@ -32,7 +32,7 @@ static bool levels_reserve(void *memory, size_t *room, size_t need, size_t size)
 	return true;
 }
 
-static bool levels_reserve_path(struct libcosy_levels *levels, size_t need)
+bool libcosy_levels_reserve_path(struct libcosy_levels *levels, size_t need)
 {
 	return levels_reserve(&levels->path, &levels->path_room, need, 1);
 }
@@ -47,7 +47,7 @@ bool libcosy_levels_create(struct libcosy_levels *levels, const char *path, int 
 		.open_flags = open_flags,
 	};
 	if (!levels_reserve(&levels->stack, &levels->room, 1, sizeof(*levels->stack)) ||
-	    !levels_reserve_path(levels, length + 2)) {
+	    !libcosy_levels_reserve_path(levels, length + 2)) {
 		free(levels->stack);
 		return false;
 	}
@@ -67,19 +67,6 @@ void libcosy_levels_destroy(struct libcosy_levels *levels)
 	free(levels->stack);
 	free(levels->path);
 	free(levels->names);
-}
-
-size_t libcosy_levels_name(struct libcosy_levels *levels, const char *name, size_t length)
-{
-	size_t at = libcosy_level_top(levels)->path;
-
-	if (!levels_reserve_path(levels, at + length + 2))
-		return 0;
-	if (at && levels->path[at - 1] != '/')
-		levels->path[at++] = '/';
-	memcpy(levels->path + at, name, length);
-	levels->path[at + length] = 0;
-	return at + length;
 }
 
 bool libcosy_levels_note(struct libcosy_levels *levels, const char *name, size_t length)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* Most descriptors that the levels keep open, besides one that is to be closed. */
@@ -73,8 +74,24 @@ void libcosy_levels_unnote(struct libcosy_levels *levels, size_t name_length);
 /* Makes sure that device and inode of an open level are known.  0, or an errno. */
 int libcosy_level_identify(struct level *level);
 
+/* Makes sure that `path` has room for so many bytes.  False: no memory. */
+bool libcosy_levels_reserve_path(struct libcosy_levels *levels, size_t need);
+
 /* Writes `name` above the path of the top level.  Returns the whole length, 0: no memory. */
-size_t libcosy_levels_name(struct libcosy_levels *levels, const char *name, size_t length);
+static inline size_t libcosy_levels_name(struct libcosy_levels *levels, const char *name,
+					 size_t length)
+{
+	size_t at = libcosy_level_top(levels)->path;
+
+	if (__builtin_expect(at + length + 2 > levels->path_room, 0) &&
+	    !libcosy_levels_reserve_path(levels, at + length + 2))
+		return 0;
+	if (at && levels->path[at - 1] != '/')
+		levels->path[at++] = '/';
+	memcpy(levels->path + at, name, length);
+	levels->path[at + length] = 0;
+	return at + length;
+}
 
 /* Notes that a directory of that name in the top level is to be entered.  False: no memory. */
 bool libcosy_levels_note(struct libcosy_levels *levels, const char *name, size_t length);

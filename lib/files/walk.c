@@ -289,7 +289,7 @@ int cosy_walk_next(struct cosy_walk *walk, const struct cosy_dir_entry **entry)
 	int result;
 
 	do
-		result = walk_step(walk);
+		result = walk->step == WALK_LIST ? walk_list(walk) : walk_step(walk);
 	while (!result && walk->step != WALK_END);
 	*entry = &walk->entry;
 	if (result >= 0)

@@ -78,6 +78,13 @@ static void test_walk(const fs::path &top)
 	CHECK(left == 4);
 	CHECK(thrown([&] { walk.skip(); }) == EINVAL);
 	CHECK(thrown([&] { cosy::walk(top / "dangling"); }) == ENOENT);
+	std::string said;
+	try {
+		cosy::walk(top / "missing");
+	} catch (const std::system_error &error) {
+		said = error.what();
+	}
+	CHECK(said.find(top / "missing") != std::string::npos);
 }
 
 static void test_many(const fs::path &top)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tries what documents show: their C compiles by cosycc and by any compiler, their rules are rules.
+"""Tries what documents show: their C and C++ compiles by cosycc and by any compiler, their rules are rules.
 
 A block of C that includes a header is a whole file.  Under ```c it has to become compounds
 without a region left native; under ```c native a region has to stay native.  A block under
@@ -66,6 +66,14 @@ class Examples(unittest.TestCase):
                     self.assertIn("stays native", ours.stderr)
                 else:
                     self.assertEqual((ours.returncode, ours.stderr), (0, ""))
+
+    def test_cpp(self) -> None:
+        programs = [block for block in blocks("cpp") if "#include" in block[2]]
+        self.assertTrue(programs)
+        command = ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{TREE / 'include'}", "FILE"]
+        for where, _, text in programs:
+            with self.subTest(where=where):
+                self.assertEqual(self.run_on(text, ".cpp", *command).stderr, "")
 
     def test_remarks(self) -> None:
         """Checks that a remark that a comment quotes is one of the compiler's."""
