@@ -28,7 +28,7 @@ def walk(
     attributes of an entry come with its name:
 
         for folder, dirs, files in cosy.walk("/usr/share", entries=True):
-            total += sum(file.stat(follow_symlinks=False).st_size for file in files)
+            total += sum(file.lstat().st_size for file in files)
 
     An entry compares equal to its name, and sorts by it.
     """

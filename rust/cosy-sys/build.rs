@@ -24,8 +24,9 @@ fn main() {
             println!("cargo:rustc-link-search=native={folder}");
             println!("cargo:folder={folder}");
         }
-        _ => panic!(
-            "cosy-sys: pkg-config finds no cosy.pc: install libcosy-dev, or set COSY_LIB_DIR to the folder of libcosy.so"
-        ),
+        _ => {
+            eprintln!("cosy-sys: pkg-config finds no cosy.pc: install libcosy-dev, or set COSY_LIB_DIR to the folder of libcosy.so");
+            std::process::exit(1);
+        }
     }
 }

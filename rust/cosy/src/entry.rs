@@ -85,6 +85,7 @@ impl<'a, A: Attributes> Entry<'a, A> {
     }
 
     /// Returns a copy that lives on.
+    #[inline]
     pub fn to_owned(&self) -> DirEntry<A> {
         // SAFETY: attributes, where there are any, live as long as the entry.
         let metadata = unsafe { self.raw.stat.as_ref() }.map(|stat| Metadata(*stat));

@@ -87,6 +87,7 @@ unsafe impl<A: Attributes> Send for Scanning<A> {}
 
 impl<A: Attributes> Scanning<A> {
     /// Lends the next entry until the next call. `None` at the end.
+    #[inline]
     pub fn next_entry(&mut self) -> Option<io::Result<Entry<'_, A>>> {
         let mut entry = ptr::null();
         // SAFETY: the handle is open; the entry is valid until the next call, which needs `self`.
@@ -101,6 +102,7 @@ impl<A: Attributes> Scanning<A> {
 impl<A: Attributes> Iterator for Scanning<A> {
     type Item = io::Result<DirEntry<A>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.next_entry()
             .map(|entry| entry.map(|entry| entry.to_owned()))

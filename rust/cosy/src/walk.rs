@@ -136,6 +136,7 @@ unsafe impl<A: Attributes> Send for Walking<'_, A> {}
 
 impl<A: Attributes> Walking<'_, A> {
     /// Lends the next event until the next call. `None` at the end.
+    #[inline]
     pub fn next_event(&mut self) -> Option<io::Result<Event<'_, A>>> {
         let mut entry = ptr::null();
         // SAFETY: the handle is open.
@@ -165,6 +166,7 @@ impl<A: Attributes> Walking<'_, A> {
 impl<A: Attributes> Iterator for Walking<'_, A> {
     type Item = io::Result<DirEntry<A>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.next_event()? {
