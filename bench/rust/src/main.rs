@@ -1,137 +1,210 @@
 // SPDX-License-Identifier: MIT
-//! cosy-bench FOLDER [REPETITIONS]: walks through a tree with the attributes of each entry by std,
-//! walkdir and cosy, lists its first directory, and reads its files. Prints nanoseconds per entry of
-//! each, which are instructions under a virtual machine's counting clock, and compares the results.
+//! cosy-bench WAY [ROW]: lists, walks, examines and reads a tree of files by std, walkdir and cosy.
+//!
+//! Prints a line of JSON for each row and contender: nanoseconds per entry, which are instructions
+//! where the clock counts those. Ends with an error if the contenders find different things.
+//! bench/rust.py runs it in a virtual machine.
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+const FOLDERS: usize = 100;
+const FILES: usize = 20; // in each
+/// Turns before the two that count: libcosy enters the kernel when that has paid.
+const WARM: u32 = 12;
+
 /// Count and sum of sizes: what each contender has to agree on.
 type Found = (u64, u64);
 
-fn std_walk(folder: &Path) -> Found {
+fn total(sizes: impl Iterator<Item = u64>) -> Found {
+    sizes.fold((0, 0), |found, size| (found.0 + 1, found.1 + size))
+}
+
+/// The bytes of a path, for rows that use names.
+fn length(path: &Path) -> u64 {
+    path.as_os_str().len() as u64
+}
+
+fn make(top: &Path) {
+    for folder in 0..FOLDERS {
+        let folder = top.join(format!("dir{}/sub{}", folder / 10, folder % 10));
+        fs::create_dir_all(&folder).unwrap();
+        for file in 0..FILES {
+            fs::write(
+                folder.join(format!("file{file}.txt")),
+                vec![b'x'; 100 * file],
+            )
+            .unwrap();
+        }
+    }
+}
+
+/// Walks as std has it: a directory after the other, each by its path.
+fn std_walk(folder: &Path, size: &dyn Fn(&fs::DirEntry) -> u64) -> Found {
     let mut found = (0, 0);
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let metadata = entry.metadata().unwrap();
-        found = (found.0 + 1, found.1 + metadata.size());
-        if metadata.is_dir() {
-            let below = std_walk(&entry.path());
+        found = (found.0 + 1, found.1 + size(&entry));
+        if entry.file_type().unwrap().is_dir() {
+            let below = std_walk(&entry.path(), size);
             found = (found.0 + below.0, found.1 + below.1);
         }
     }
     found
 }
 
-fn walkdir_walk(folder: &Path) -> Found {
-    let entries = walkdir::WalkDir::new(folder)
-        .min_depth(1)
-        .into_iter()
-        .map(Result::unwrap);
-    entries.fold((0, 0), |found, entry| {
-        (found.0 + 1, found.1 + entry.metadata().unwrap().size())
-    })
+fn walkdir(top: &Path) -> impl Iterator<Item = walkdir::DirEntry> {
+    let entries = walkdir::WalkDir::new(top).min_depth(1).into_iter();
+    entries.map(Result::unwrap)
 }
 
-fn cosy_walk(folder: &Path) -> Found {
-    let entries = cosy::Walk::new(folder)
-        .metadata()
-        .open()
-        .unwrap()
-        .map(Result::unwrap);
-    entries.fold((0, 0), |found, entry| {
-        (found.0 + 1, found.1 + entry.metadata().unwrap().len())
-    })
-}
-
-fn cosy_walk_lent(folder: &Path) -> Found {
+/// Adds up what `size` returns for the entries of a walk that lends them.
+fn lent<A: cosy::Attributes>(
+    mut walk: cosy::Walking<'_, A>,
+    size: impl Fn(cosy::Entry<'_, A>) -> u64,
+) -> Found {
     let mut found = (0, 0);
-    let mut walk = cosy::Walk::new(folder).metadata().open().unwrap();
     while let Some(event) = walk.next_event() {
         if let cosy::Event::Entry(entry) = event.unwrap() {
-            found = (found.0 + 1, found.1 + entry.metadata().unwrap().len());
+            found = (found.0 + 1, found.1 + size(entry));
         }
     }
     found
 }
 
-fn std_names(folder: &Path) -> Found {
-    let entries = walkdir::WalkDir::new(folder)
-        .min_depth(1)
-        .into_iter()
-        .map(Result::unwrap);
-    entries.fold((0, 0), |found, entry| {
-        (found.0 + 1, found.1 + entry.path().as_os_str().len() as u64)
-    })
+fn cosy_read_lent(files: &[PathBuf]) -> Found {
+    let mut read = cosy::ReadFiles::new(files).open().unwrap();
+    let mut found = (0, 0);
+    while let Some(file) = read.next_file() {
+        found = (found.0 + 1, found.1 + file.unwrap().data().len() as u64);
+    }
+    found
 }
 
-fn cosy_names(folder: &Path) -> Found {
-    let entries = cosy::Walk::new(folder).open().unwrap().map(Result::unwrap);
-    entries.fold((0, 0), |found, entry| {
-        (found.0 + 1, found.1 + entry.path().as_os_str().len() as u64)
-    })
-}
-
-fn std_read(files: &[PathBuf]) -> Found {
-    files.iter().fold((0, 0), |found, file| {
-        (found.0 + 1, found.1 + fs::read(file).unwrap().len() as u64)
-    })
-}
-
-fn cosy_read(files: &[PathBuf]) -> Found {
-    let read = cosy::ReadFiles::new(files).open().unwrap();
-    read.fold((0, 0), |found, bytes| {
-        (found.0 + 1, found.1 + bytes.unwrap().len() as u64)
-    })
-}
-
-fn measure(
-    name: &str,
-    repetitions: u32,
-    expected: &mut Option<Found>,
-    mut work: impl FnMut() -> Found,
-) {
-    for repetition in 0..repetitions {
-        let begin = Instant::now();
-        let found = work();
-        let each = begin.elapsed().as_nanos() as u64 / found.0.max(1);
-        assert_eq!(
-            *expected.get_or_insert(found),
-            found,
-            "{name} found something else"
+/// Measures the contenders of one row, if its name has what the second argument asks for.
+fn measure(way: &str, row: &str, contenders: &[(&str, &dyn Fn() -> Found)]) {
+    if std::env::args()
+        .nth(2)
+        .is_some_and(|wanted| !row.contains(&wanted))
+    {
+        return;
+    }
+    let mut expected = None;
+    for (contender, work) in contenders {
+        let mut best = u64::MAX;
+        for turn in 0..WARM + 2 {
+            let begun = Instant::now();
+            let found = work();
+            let took = begun.elapsed().as_nanos() as u64 / found.0.max(1);
+            assert_eq!(*expected.get_or_insert(found), found, "{row}, {contender}");
+            if turn >= WARM {
+                best = best.min(took);
+            }
+        }
+        println!(
+            r#"{{"way": "{way}", "row": "{row}", "contender": "{contender}", "each": {best}}}"#
         );
-        println!("{name}: run {repetition}: {each} per entry");
     }
 }
 
 fn main() {
-    let mut arguments = std::env::args_os().skip(1);
-    let folder = PathBuf::from(arguments.next().expect("cosy-bench FOLDER [REPETITIONS]"));
-    let repetitions = arguments
-        .next()
-        .map_or(3, |text| text.to_str().unwrap().parse().unwrap());
-    let (mut walked, mut named, mut read) = (None, None, None);
-    measure("walk std", repetitions, &mut walked, || std_walk(&folder));
-    measure("walk walkdir", repetitions, &mut walked, || {
-        walkdir_walk(&folder)
-    });
-    measure("walk cosy", repetitions, &mut walked, || cosy_walk(&folder));
-    measure("walk cosy, lent", repetitions, &mut walked, || {
-        cosy_walk_lent(&folder)
-    });
-    measure("names walkdir", repetitions, &mut named, || {
-        std_names(&folder)
-    });
-    measure("names cosy", repetitions, &mut named, || {
-        cosy_names(&folder)
-    });
-    let files = walkdir::WalkDir::new(&folder)
-        .into_iter()
-        .map(Result::unwrap);
-    let files: Vec<_> = files
+    let way = std::env::args().nth(1).expect("cosy-bench WAY");
+    let top = std::env::temp_dir().join("tree");
+    if !top.exists() {
+        make(&top);
+    }
+    let folder = top.join("dir0/sub0");
+    let paths: Vec<_> = walkdir(&top)
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| entry.into_path())
         .collect();
-    measure("read std", repetitions, &mut read, || std_read(&files));
-    measure("read cosy", repetitions, &mut read, || cosy_read(&files));
+
+    measure(
+        &way,
+        "a directory, metadata",
+        &[
+            ("std", &|| {
+                let entries = fs::read_dir(&folder).unwrap().map(Result::unwrap);
+                total(entries.map(|entry| entry.metadata().unwrap().size()))
+            }),
+            ("cosy", &|| {
+                let entries = cosy::Scan::new(&folder).metadata().open().unwrap();
+                total(entries.map(|entry| entry.unwrap().metadata().unwrap().len()))
+            }),
+        ],
+    );
+    measure(
+        &way,
+        "a tree, metadata",
+        &[
+            ("std", &|| {
+                std_walk(&top, &|entry| entry.metadata().unwrap().size())
+            }),
+            ("walkdir", &|| {
+                total(walkdir(&top).map(|entry| entry.metadata().unwrap().size()))
+            }),
+            ("cosy", &|| {
+                let entries = cosy::Walk::new(&top).metadata().open().unwrap();
+                total(entries.map(|entry| entry.unwrap().metadata().unwrap().len()))
+            }),
+            ("lent", &|| {
+                let walk = cosy::Walk::new(&top).metadata().open().unwrap();
+                lent(walk, |entry| entry.metadata().unwrap().len())
+            }),
+        ],
+    );
+    measure(
+        &way,
+        "a tree, paths",
+        &[
+            ("std", &|| std_walk(&top, &|entry| length(&entry.path()))),
+            ("walkdir", &|| {
+                total(walkdir(&top).map(|entry| length(entry.path())))
+            }),
+            ("cosy", &|| {
+                let entries = cosy::Walk::new(&top).open().unwrap();
+                total(entries.map(|entry| length(entry.unwrap().path())))
+            }),
+            ("lent", &|| {
+                lent(cosy::Walk::new(&top).open().unwrap(), |entry| {
+                    length(entry.path())
+                })
+            }),
+        ],
+    );
+    measure(
+        &way,
+        "metadata of paths",
+        &[
+            ("std", &|| {
+                total(paths.iter().map(|path| fs::metadata(path).unwrap().size()))
+            }),
+            ("cosy", &|| {
+                let found = cosy::StatMany::new().run(&paths).unwrap();
+                total(
+                    found
+                        .iter()
+                        .map(|statx| statx.as_ref().unwrap().len().unwrap()),
+                )
+            }),
+        ],
+    );
+    measure(
+        &way,
+        "contents of files",
+        &[
+            ("std", &|| {
+                total(
+                    paths
+                        .iter()
+                        .map(|path| fs::read(path).unwrap().len() as u64),
+                )
+            }),
+            ("cosy", &|| {
+                let read = cosy::ReadFiles::new(&paths).open().unwrap();
+                total(read.map(|bytes| bytes.unwrap().len() as u64))
+            }),
+            ("lent", &|| cosy_read_lent(&paths)),
+        ],
+    );
 }
