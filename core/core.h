@@ -30,6 +30,26 @@ enum cosy_call_flags {
 	COSY_CALL_PATH = 1 << 6,      /* looks up a path: see COSY_GAIN_PATH */
 	COSY_CALL_QUERY = 1 << 7,     /* asks, and changes nothing that is asked for */
 	COSY_CALL_NO_ERROR = 1 << 8,  /* never fails, so libc's function does not set errno */
+	COSY_CALL_KEEPS = 1 << 9,     /* the kernel may use an address that it got after the call */
+	COSY_CALL_OPENS = 1 << 10,    /* the result is a new descriptor */
+};
+
+/* Groups of calls that cost alike, for `cosy profile`: a field of the flags. */
+enum cosy_call_class {
+	COSY_CLASS_OTHER = 0 << 16,
+	COSY_CLASS_PURE = 1 << 16,	/* reports what the kernel has at hand */
+	COSY_CLASS_READ = 2 << 16,	/* reads a file */
+	COSY_CLASS_RECEIVE = 3 << 16,	/* reads a socket, or into several buffers */
+	COSY_CLASS_STAT = 4 << 16,	/* queries attributes by name */
+	COSY_CLASS_SEEK = 5 << 16,	/* moves a position */
+	COSY_CLASS_WRITE = 6 << 16,	/* writes a file */
+	COSY_CLASS_SEND = 7 << 16,	/* writes a socket, or from several buffers */
+	COSY_CLASS_OPEN = 8 << 16,	/* opens a file by name */
+	COSY_CLASS_CLOSE = 9 << 16,	/* closes a descriptor */
+	COSY_CLASS_QUESTION = 10 << 16, /* other queries about a file */
+	COSY_CLASS_NAME = 11 << 16,	/* changes a directory */
+	COSY_CLASS_PROCESS = 12 << 16,	/* changes the process itself */
+	COSY_CLASS_MASK = 0xff << 16,
 };
 
 struct cosy_call {

@@ -9,142 +9,40 @@
 #include "core.h"
 
 static const struct call_kind kinds[CALLS_MAX] = {
-#define COSY_CALL(number, name, arguments, flags)                                                  \
-	[number] = {#name, arguments, NULL, ((flags) & COSY_CALL_BLOCKS) != 0,                     \
-		    ((flags) & COSY_CALL_PATH) != 0},
-#define COSY_DENY(number, name, why) [number] = {#name, "", why, false, false},
+#define COSY_CALL(number, name, arguments, flags) [number] = {#name, arguments, NULL, flags},
+#define COSY_DENY(number, name, why)		  [number] = {#name, "", why, 0},
 #include "ops.def"
 };
 
 const struct call_kind *call_kind(unsigned int nr)
 {
-	static const struct call_kind unknown = {"unknown call", "", "it is not known", false,
-						 false};
+	static const struct call_kind unknown = {"unknown call", "", "it is not known", 0};
 
 	return nr < CALLS_MAX && kinds[nr].name ? &kinds[nr] : &unknown;
 }
 
+/* Returns the first argument that has the letter, from 0; -1: none. */
+static int call_argument(unsigned int nr, char letter)
+{
+	const char *arguments = call_kind(nr)->arguments;
+	const char *found = strchr(arguments, letter);
+
+	return found ? (int)(found - arguments) : -1;
+}
+
 int call_path(unsigned int nr)
 {
-	switch (nr) {
-	case SYS_open:
-	case SYS_stat:
-	case SYS_lstat:
-	case SYS_access:
-	case SYS_execve:
-	case SYS_truncate:
-	case SYS_chdir:
-	case SYS_rename:
-	case SYS_mkdir:
-	case SYS_rmdir:
-	case SYS_creat:
-	case SYS_link:
-	case SYS_unlink:
-	case SYS_readlink:
-	case SYS_chmod:
-	case SYS_chown:
-	case SYS_lchown:
-	case SYS_statfs:
-	case SYS_getxattr:
-	case SYS_lgetxattr:
-	case SYS_listxattr:
-	case SYS_llistxattr:
+	/* No compound may make them, so ops.def has no arguments of theirs. */
+	if (nr == SYS_execve)
 		return 0;
-	case SYS_openat:
-	case SYS_openat2:
-	case SYS_mkdirat:
-	case SYS_newfstatat:
-	case SYS_statx:
-	case SYS_unlinkat:
-	case SYS_renameat:
-	case SYS_renameat2:
-	case SYS_readlinkat:
-	case SYS_fchmodat:
-	case SYS_faccessat:
-	case SYS_faccessat2:
-	case SYS_utimensat:
-	case SYS_execveat:
+	if (nr == SYS_execveat)
 		return 1;
-	default:
-		return -1;
-	}
+	return call_argument(nr, 's');
 }
 
 int call_descriptor(unsigned int nr)
 {
-	const char *arguments = call_kind(nr)->arguments;
-
-	switch (nr) {
-	/* Their first argument is a number, but no descriptor. */
-	case SYS_kill:
-	case SYS_tkill:
-	case SYS_tgkill:
-	case SYS_socket:
-	case SYS_socketpair:
-	case SYS_umask:
-	case SYS_prctl:
-	case SYS_wait4:
-	case SYS_waitid:
-	case SYS_getitimer:
-	case SYS_setitimer:
-	case SYS_getpgid:
-	case SYS_setpgid:
-	case SYS_getsid:
-	case SYS_getrlimit:
-	case SYS_setrlimit:
-	case SYS_prlimit64:
-	case SYS_getrusage:
-	case SYS_getpriority:
-	case SYS_setpriority:
-	case SYS_rt_sigaction:
-	case SYS_rt_sigprocmask:
-	case SYS_clock_gettime:
-	case SYS_clock_getres:
-	case SYS_clock_nanosleep:
-	case SYS_clock_settime:
-	case SYS_sched_setaffinity:
-	case SYS_sched_getaffinity:
-	case SYS_sched_setscheduler:
-	case SYS_sched_getscheduler:
-	case SYS_sched_setparam:
-	case SYS_sched_getparam:
-	case SYS_sched_get_priority_max:
-	case SYS_sched_get_priority_min:
-	case SYS_epoll_create:
-	case SYS_epoll_create1:
-	case SYS_shmget:
-	case SYS_shmat:
-	case SYS_shmctl:
-	case SYS_semget:
-	case SYS_semop:
-	case SYS_semctl:
-	case SYS_msgget:
-	case SYS_msgsnd:
-	case SYS_msgrcv:
-	case SYS_msgctl:
-	case SYS_select:
-	case SYS_pselect6:
-	case SYS_getgroups:
-	case SYS_syslog:
-	case SYS_membarrier:
-	case SYS_keyctl:
-	case SYS_memfd_create:
-	case SYS_eventfd2:
-	case SYS_inotify_init1:
-	case SYS_timerfd_create:
-		return -1;
-	case SYS_dup:
-	case SYS_dup2:
-	case SYS_dup3:
-	case SYS_getdents:
-	case SYS_getdents64:
-	case SYS_close_range:
-		return 0;
-	case SYS_mmap:
-		return 4;
-	default:
-		return arguments[0] == 'i' ? 0 : -1;
-	}
+	return call_argument(nr, 'd');
 }
 
 static int call_memory_argument(unsigned int nr, char letter)

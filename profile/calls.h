@@ -12,8 +12,7 @@ struct call_kind {
 	const char *name;
 	const char *arguments; /* core/ops.def's letters; "" where the call is unknown */
 	const char *denied;    /* why no compound may make it; NULL: it may */
-	bool blocks;
-	bool path; /* looks a path up, as cosycc counts calls (COSY_CALL_PATH) */
+	unsigned int flags;    /* enum cosy_call_flags, enum cosy_call_class */
 };
 
 /* Describes any number: one that is in no table has the name "call N" for all such. */

@@ -170,17 +170,6 @@ bool cosy::isLocator(StringRef Name) {
 }
 
 bool cosy::keepsAddress(uint32_t Number) {
-  switch (Number) {
-  case SYS_futex:
-  case SYS_ioctl:
-  case SYS_io_submit:
-  case SYS_io_uring_enter:
-  case SYS_io_uring_register:
-  case SYS_rseq:
-  case SYS_set_robust_list:
-  case SYS_set_tid_address:
-    return true;
-  default:
-    return false;
-  }
+  return tables().Denied.count(Number) ||
+         (tables().Flags.lookup(Number) & COSY_CALL_KEEPS) != 0;
 }

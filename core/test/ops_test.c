@@ -49,7 +49,8 @@ static void every_number_is_classified(void)
 		CHECK_EQ(call->number, number);
 		CHECK(!(call->flags & COSY_CALL_ALLOWED) == !!call->denied);
 		CHECK(call->denied ? strlen(cosy_call_denied(call)) > 10 : strlen(call->args) <= 6);
-		CHECK(strspn(call->args, "iulprP") == strlen(call->args));
+		CHECK(strspn(call->args, "iudlprsP") == strlen(call->args));
+		CHECK(!(call->flags & COSY_CALL_PATH) || strchr(call->args, 's'));
 	}
 	CHECK(!cosy_call_denied(cosy_call_find(SYS_read)));
 	CHECK(!cosy_call_find(512)); /* x32 */

@@ -8,8 +8,9 @@
  *	operations	number (as a compound has it), name, arguments, calls that it makes
  *	functions	libc's function, the call or operation that cosycc takes it for, arguments
  *
- * `arguments` has a letter each: i s32 and u u32, l 64 bits, p memory that is written, r that is
- * read, P memory that holds addresses, 0 nothing: that argument is always 0.
+ * `arguments` has a letter each: i s32 and u u32, d a descriptor, l 64 bits, p memory that is
+ * written, r that is read, s a path, P memory that holds addresses, 0 nothing: that argument is
+ * always 0.  Functions have neither d nor s.
  */
 #include <stdbool.h>
 #include <stdio.h>

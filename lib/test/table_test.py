@@ -40,7 +40,7 @@ class Table(unittest.TestCase):
         for call in self.table["calls"]:
             self.assertNotEqual("arguments" in call, "denied" in call, call["name"])
         for row in self.table["calls"] + self.table["operations"] + self.table["functions"]:
-            self.assertRegex(row.get("arguments", ""), r"^[iulprP0]{0,6}$", row["name"])
+            self.assertRegex(row.get("arguments", ""), r"^[idulprsP0]{0,6}$", row["name"])
 
 
 if __name__ == "__main__":

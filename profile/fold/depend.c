@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "calls.h"
+#include "core.h"
 #include "fold/depend.h"
 #include "fold/limits.h"
 
@@ -46,28 +47,6 @@ static void edge_count(struct depends *depends, uint32_t from, uint32_t to, enum
 
 	if (edge)
 		edge->held++;
-}
-
-static bool makes_descriptor(const struct event_call *call)
-{
-	switch (call->nr) {
-	case SYS_open:
-	case SYS_openat:
-	case SYS_openat2:
-	case SYS_creat:
-	case SYS_socket:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_dup:
-	case SYS_dup2:
-	case SYS_dup3:
-	case SYS_epoll_create1:
-	case SYS_eventfd2:
-	case SYS_memfd_create:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Returns the count that a call asks for: the argument after its buffer. */
@@ -224,7 +203,7 @@ void depend_count(struct depends *depends, struct depend *depend, const struct e
 			       .count = -1,
 			       .asked = asked_count(call),
 			       .path = path};
-	if (call->ret >= 0 && makes_descriptor(call))
+	if (call->ret >= 0 && call_kind(call->nr)->flags & COSY_CALL_OPENS)
 		new->fd = call->ret;
 	if (call->ret > 0 && argument >= 0) {
 		new->buffer = call->args[argument];

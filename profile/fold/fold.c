@@ -9,6 +9,7 @@
 
 #include "../common/path.h"
 #include "calls.h"
+#include "core.h"
 #include "fold/depend.h"
 #include "fold/files.h"
 #include "fold/fold.h"
@@ -472,76 +473,32 @@ static enum call_class class_of(const struct event_call *call, const struct open
 
 	if (kind->denied)
 		return CLASS_PROCESS;
-	if (call->event.flags & EVENT_SLEPT && kind->blocks)
+	if (call->event.flags & EVENT_SLEPT && kind->flags & COSY_CALL_BLOCKS)
 		return CLASS_WAIT;
-	switch (call->nr) {
-	case SYS_getpid:
-	case SYS_gettid:
-	case SYS_getuid:
-	case SYS_geteuid:
-	case SYS_getgid:
-	case SYS_getegid:
-	case SYS_getppid:
-	case SYS_time:
-	case SYS_gettimeofday:
-	case SYS_clock_gettime:
+	switch (kind->flags & COSY_CLASS_MASK) {
+	case COSY_CLASS_PURE:
 		return CLASS_PURE;
-	case SYS_read:
-	case SYS_pread64:
+	case COSY_CLASS_READ:
 		return class_of_read(call, file);
-	case SYS_readv:
-	case SYS_preadv:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
+	case COSY_CLASS_RECEIVE:
 		return CLASS_RECEIVE;
-	case SYS_stat:
-	case SYS_lstat:
-	case SYS_newfstatat:
+	case COSY_CLASS_STAT:
 		return class_of_stat(call, named);
-	case SYS_lseek:
+	case COSY_CLASS_SEEK:
 		return CLASS_SEEK;
-	case SYS_write:
-	case SYS_pwrite64:
+	case COSY_CLASS_WRITE:
 		return class_of_write(open_file);
-	case SYS_writev:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_sendfile:
+	case COSY_CLASS_SEND:
 		return CLASS_SEND;
-	case SYS_open:
-	case SYS_openat:
-	case SYS_openat2:
-	case SYS_creat:
+	case COSY_CLASS_OPEN:
 		return CLASS_OPEN;
-	case SYS_close:
+	case COSY_CLASS_CLOSE:
 		return CLASS_CLOSE;
-	case SYS_fstat:
-	case SYS_statx:
-	case SYS_getdents64:
-	case SYS_access:
-	case SYS_faccessat:
-	case SYS_faccessat2:
-	case SYS_readlink:
-	case SYS_readlinkat:
-	case SYS_fcntl:
+	case COSY_CLASS_QUESTION:
 		return CLASS_QUESTION;
-	case SYS_unlink:
-	case SYS_unlinkat:
-	case SYS_rename:
-	case SYS_renameat:
-	case SYS_renameat2:
-	case SYS_mkdir:
-	case SYS_mkdirat:
-	case SYS_rmdir:
+	case COSY_CLASS_NAME:
 		return CLASS_NAME;
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_rt_sigaction:
-	case SYS_rt_sigprocmask:
-	case SYS_set_tid_address:
-	case SYS_set_robust_list:
-	case SYS_rseq:
-	case SYS_prlimit64:
+	case COSY_CLASS_PROCESS:
 		return CLASS_PROCESS;
 	default:
 		return CLASS_OTHER;
@@ -557,7 +514,7 @@ static void sums_of_call(struct sums *sums, const struct event_call *call, enum 
 	sums->user = call->user;
 	sums->took = call->took;
 	sums->slept = call->event.flags & EVENT_SLEPT;
-	sums->paths = call_kind(call->nr)->path &&
+	sums->paths = call_kind(call->nr)->flags & COSY_CALL_PATH &&
 		      !(call->nr == SYS_newfstatat && call_is_of_descriptor(call));
 	sums->of[class].calls = 1;
 	sums->of[class].cpu = call->cpu;
@@ -565,8 +522,7 @@ static void sums_of_call(struct sums *sums, const struct event_call *call, enum 
 
 static bool call_opens(const struct event_call *call)
 {
-	return call->nr == SYS_open || call->nr == SYS_openat || call->nr == SYS_openat2 ||
-	       call->nr == SYS_creat;
+	return (call_kind(call->nr)->flags & COSY_CLASS_MASK) == COSY_CLASS_OPEN;
 }
 
 /* The name was relative to `directory`, by its descriptor if `by_descriptor`. */

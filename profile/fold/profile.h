@@ -39,7 +39,7 @@ struct sums {
 	uint64_t cpu, user; /* ns on the processor, in calls and between them */
 	uint64_t took;	    /* by the clock, in calls */
 	uint64_t slept;	    /* calls that gave the processor up */
-	uint64_t paths;	    /* calls that look a path up (call_kind.path) */
+	uint64_t paths;	    /* calls that look a path up (COSY_CALL_PATH) */
 	struct {
 		uint64_t calls, cpu;
 	} of[CLASSES];

@@ -27,9 +27,7 @@ static bool is_wait(const struct event_call *call)
 
 static unsigned int call_flags(const struct event_call *call)
 {
-	const struct cosy_call *found = cosy_call_find(call->nr);
-
-	return found ? found->flags : 0;
+	return call_kind(call->nr)->flags;
 }
 
 /* Tells whether the call asks who the process or its user is. */

@@ -149,6 +149,7 @@ int value_descriptor(uint32_t choice)
 uint64_t value_argument(char letter, uint32_t choice)
 {
 	switch (letter) {
+	case 'd':
 	case 'i':
 		if ((choice & 7) == 7)
 			return (uint64_t)-100; /* AT_FDCWD */
@@ -159,6 +160,8 @@ uint64_t value_argument(char letter, uint32_t choice)
 	case 'r':
 	case 'P':
 		return value_pointer(letter, choice);
+	case 's':
+		return value_pointer('r', choice);
 	default:
 		return value_number(choice);
 	}
