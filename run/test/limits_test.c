@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "proc_kib.h"
 #include "raw.h"
 
 #define SIZE  70000
@@ -201,21 +202,6 @@ static void limited_late(void)
 	limited(RLIMIT_DATA);
 }
 
-/* Returns the locked memory, in KiB. */
-static long locked_kib(void)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[200];
-	long kib = -1;
-
-	CHECK(file);
-	while (kib < 0 && fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmLck: %ld", &kib) != 1)
-			kib = -1;
-	fclose(file);
-	return kib;
-}
-
 static void locked_memory(void)
 {
 	struct rlimit limit = {8 * MIB, 8 * MIB};
@@ -226,9 +212,9 @@ static void locked_memory(void)
 		printf("memory cannot be locked here: %s\n", strerror(errno));
 		return;
 	}
-	before = locked_kib();
+	before = proc_kib("/proc/self/status", "VmLck");
 	windows();
-	CHECK(locked_kib() - before <= 64);
+	CHECK(proc_kib("/proc/self/status", "VmLck") - before <= 64);
 	/* The windows that were there may be used again. */
 	CHECK(windows() <= 4);
 }

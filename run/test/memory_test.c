@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
+#include "proc_kib.h"
 #include "raw.h"
 
 #define LEN   70000
@@ -25,17 +26,7 @@ static char path[200], block[BLOCK];
 /* Returns the private memory that is there, counted page by page. */
 static long anonymous_kib(void)
 {
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	char line[200];
-	long kib = -1;
-
-	CHECK(file);
-	while (kib < 0 && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Anonymous: %ld", &kib) != 1)
-			kib = -1;
-	fclose(file);
-	CHECK(kib >= 0);
-	return kib;
+	return proc_kib("/proc/self/smaps_rollup", "Anonymous");
 }
 
 static bool leased(int fd)

@@ -14,7 +14,7 @@
 #include "step_module.h"
 #include "step_move.h"
 #include "step_pass.h"
-#include <netinet/in.h>
+#include "../guest/sockets.h"
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -240,22 +240,6 @@ static int make_file(const char *path)
 	return fd;
 }
 
-static void connect_tcp(int to[2])
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
-	to[0] = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(to[0], (struct sockaddr *)&address, sizeof(address)));
-	to[1] = accept(listener, NULL, NULL);
-	MUST(to[1] >= 0);
-	close(listener);
-}
-
 static void drain(int fd)
 {
 	static char away[1 << 16];
@@ -415,7 +399,7 @@ static void step_run(void)
 	MUST(!mkdir("below", 0755));
 	close(make_file("below/it"));
 	files.dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	connect_tcp(files.tcp);
+	tcp_pair(files.tcp);
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, files.local));
 	/* Is always ready: each read takes one from it. */
 	MUST((always.data.fd = eventfd(1 << 30, EFD_SEMAPHORE)) >= 0);

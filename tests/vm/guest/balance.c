@@ -3,6 +3,7 @@
  * Regions whose calls no specialised version can make: they are given up after some RUNs, and those
  * whose calls are made by one are not.  Results are those of the calls throughout.
  */
+#include "again.h"
 #include "guards.h"
 #include <sys/wait.h>
 
@@ -161,23 +162,6 @@ static void with_tiers(void)
 	CHECK(!calls, "%llu calls, given up", calls);
 	calls = calls_told(ask_and_tell_seldom, 100);
 	CHECK(calls > ENTRIES - 100, "%llu calls, left after a hundred", calls);
-}
-
-/* Runs this program again, with regions that have to earn the kernel after one arrival. */
-static void run_again(char **argv)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	MUST((pid = fork()) >= 0);
-	if (!pid) {
-		MUST(!setenv("COSY_TIER", "1", 1));
-		execv("/proc/self/exe", argv);
-		_exit(1);
-	}
-	MUST(waitpid(pid, &status, 0) == pid);
-	CHECK(!status, "with COSY_TIER=1: %#x", status);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * Asks for names that are not there, and by names that begin at the root: results are those of the
  * calls themselves, whatever appears and goes meanwhile.
  */
+#include "change.h"
 #include "guards.h"
 #include <pthread.h>
 #include <sched.h>
@@ -172,11 +173,6 @@ static void removed_directory(void *unused)
 
 /* --- Changed by another process or thread ------------------------------------------------ */
 
-static struct {
-	_Atomic unsigned int asked, done;
-	_Atomic bool end;
-} *change;
-
 static void make_or_remove(unsigned int turn)
 {
 	if (turn % 2 ? close(open("change/x", O_CREAT | O_WRONLY, 0600)) : unlink("change/x"))
@@ -213,18 +209,8 @@ static void follow(const char *what, const char *name, void (*make)(unsigned int
 	change->asked = change->done = 0;
 	pid = fork();
 	MUST(pid >= 0);
-	while (!pid) {
-		unsigned int asked = change->asked;
-
-		if (asked != change->done) {
-			make(asked);
-			change->done = asked;
-		} else {
-			sched_yield();
-		}
-		if (getppid() == 1)
-			_exit(0);
-	}
+	if (!pid)
+		changes_make(make);
 	for (unsigned int turn = 1; turn <= 40; turn++) {
 		const char *asked = turn % 4 < 2 ? name : path;
 		unsigned int done = 0;

@@ -3,6 +3,7 @@
  * Takes attributes by names of several components, one after the other: results and bytes are those
  * of the calls themselves, whatever has become of the directories on the way.
  */
+#include "change.h"
 #include "guards.h"
 #include <sched.h>
 #include <stdatomic.h>
@@ -143,10 +144,6 @@ static void searching(void)
 
 /* --- Changed by another process ---------------------------------------------------------- */
 
-static struct {
-	_Atomic unsigned int asked, done;
-} *change;
-
 /* Changes the names in turn, so that change/b/x is another file each time: sizes 1, 2, 1, 2 ... */
 static void exchange_names(unsigned int turn)
 {
@@ -175,22 +172,6 @@ static void mount_over(unsigned int turn)
 	if (turn % 2 ? mount("change/c", "change/b", NULL, MS_BIND, NULL)
 		     : umount2("change/b", MNT_DETACH))
 		_exit(1);
-}
-
-static void changes_make(void (*make)(unsigned int))
-{
-	for (;;) {
-		unsigned int asked = change->asked;
-
-		if (asked != change->done) {
-			make(asked);
-			change->done = asked;
-		} else {
-			sched_yield();
-		}
-		if (getppid() == 1)
-			_exit(0);
-	}
 }
 
 /* Checks that a process that has seen that a change is done finds the other file. */

@@ -5,6 +5,7 @@
  * life and its fork children's.  One that gains more by its other calls goes on, and so does one
  * that is forced into the kernel.  RUNs are counted.
  */
+#include "again.h"
 #include "raw.h"
 #include "../../filter_arm.h"
 #include <sys/syscall.h>
@@ -183,23 +184,6 @@ static void under_filter(void (*test)(void))
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK(!status, "status %#x", status);
-}
-
-/* Runs this program again, with regions that have to earn the kernel after one arrival. */
-static void run_again(char **argv)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	MUST((pid = fork()) >= 0);
-	if (!pid) {
-		MUST(!setenv("COSY_TIER", "1", 1));
-		execv("/proc/self/exe", argv);
-		_exit(1);
-	}
-	MUST(waitpid(pid, &status, 0) == pid);
-	CHECK(!status, "with COSY_TIER=1: %#x", status);
 }
 
 int main(int argc, char **argv)

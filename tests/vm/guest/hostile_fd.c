@@ -5,6 +5,7 @@
  * owner.
  */
 #include "raw.h"
+#include "sockets.h"
 #include <sys/socket.h>
 
 static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
@@ -75,35 +76,11 @@ static void in_fork(void *unused)
 
 static void sent(int socket)
 {
-	char control[CMSG_SPACE(sizeof(int))], c;
-	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	int fd, wrong;
+	int fd = receive_fd(socket), wrong;
 
-	MUST(recvmsg(socket, &msg, 0) == 1);
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	MUST(fd >= 0);
 	wrong = stranger(fd, owner.handle);
 	CHECK(!wrong, "sent: %d wrong answers", wrong);
-}
-
-static void send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';
-	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	MUST(sendmsg(socket, &msg, 0) == 1);
 }
 
 static void by_socket(void)

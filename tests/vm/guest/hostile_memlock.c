@@ -4,6 +4,7 @@
  * RLIMIT_MEMLOCK; and a process that closes a descriptor waits for nobody's memory lock.
  */
 #include "raw.h"
+#include "sockets.h"
 #include <linux/fuse.h>
 #include <poll.h>
 #include <sys/mount.h>
@@ -150,38 +151,6 @@ static void fork_charges(void *unused)
 }
 
 /* --- Descriptors that others hold -------------------------------------------------- */
-
-static void send_fd(int to, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';
-	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&msg);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	MUST(sendmsg(to, &msg, 0) == 1);
-}
-
-static int receive_fd(int from)
-{
-	char control[CMSG_SPACE(sizeof(int))], c;
-	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	int fd;
-
-	MUST(recvmsg(from, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
 
 static void parked(void *unused)
 {

@@ -4,11 +4,9 @@
 #define MOVE_H
 
 #include "check.h"
-#include <arpa/inet.h>
+#include "sockets.h"
 #include <cosy/move.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #define PAGE 4096UL
 
@@ -121,20 +119,10 @@ struct pair {
 
 HELPER struct pair tcp_new(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	struct pair p;
+	int ends[2];
 
-	MUST(!bind(listener, (struct sockaddr *)&address, length) && !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
-	p.to = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(p.to, (struct sockaddr *)&address, length));
-	p.from = accept(listener, NULL, NULL);
-	MUST(p.from >= 0);
-	close(listener);
-	return p;
+	tcp_pair(ends);
+	return (struct pair){ .from = ends[1], .to = ends[0] };
 }
 
 HELPER void pair_close(struct pair p)
@@ -161,40 +149,6 @@ HELPER void transfer_all(int fd, void *to, size_t count, int flags)
 		MUST(now > 0);
 		done += (size_t)now;
 	}
-}
-
-HELPER void send_fd(int sock, int fd)
-{
-	char c = 'p', control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec piece = { &c, 1 };
-	struct msghdr message = { .msg_iov = &piece,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
-
-	part->cmsg_level = SOL_SOCKET;
-	part->cmsg_type = SCM_RIGHTS;
-	part->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(part), &fd, sizeof(int));
-	MUST(sendmsg(sock, &message, 0) == 1);
-}
-
-/* Returns -1 at the end. */
-HELPER int receive_fd(int sock)
-{
-	char c, control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec piece = { &c, 1 };
-	struct msghdr message = { .msg_iov = &piece,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	int fd;
-
-	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) <= 0 || !CMSG_FIRSTHDR(&message))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
-	return fd;
 }
 
 #endif /* MOVE_H */

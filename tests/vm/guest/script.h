@@ -119,4 +119,25 @@ HELPER void script_run(void)
 #define CHECK_FAST_CALLS(wanted)                                                                   \
 	CHECK(!AT_ONCE() || FAST() == (uint64_t)(wanted), "%llu", (unsigned long long)FAST())
 
+/*
+ * Runs instructions to their end, with a software stack at the beginning of script_buffer: they
+ * have made a view there, and return 77.
+ */
+HELPER void script_run_view(const struct bpf_insn *insns, size_t count)
+{
+	uint32_t handle = raw_load(script_fd, insns, count);
+	struct cosy_run *run = &script_state.run;
+
+	raw_run_init(&script_state, handle, NULL);
+	run->stack = (uintptr_t)script_buffer;
+	run->stack_size = RAW_STACK;
+	script_before = script_stats();
+	CHECK(!raw_run_to_end(script_fd, &script_state) && run->status == COSY_DONE, "status %u",
+	      run->status);
+	script_after = script_stats();
+	CHECK(run->ret == 77, "%lld", (long long)run->ret);
+	CHECK(!AT_ONCE() || FAST() >= 1, "no view");
+	script_forget(handle);
+}
+
 #endif /* SCRIPT_H */

@@ -458,8 +458,6 @@ static void waits(void)
 static void returned(void)
 {
 	struct bpf_insn insns[64];
-	struct raw_run *r = &script_state;
-	uint32_t handle;
 	size_t n = 0;
 
 	insns[n++] = MOVR(7, 1);
@@ -496,17 +494,7 @@ static void returned(void)
 					EXIT };
 	memcpy(insns + n, two, sizeof(two));
 	n += COUNT(two);
-	handle = raw_load(script_fd, insns, n);
-	raw_run_init(r, handle, NULL);
-	r->run.stack = (uintptr_t)script_buffer;
-	r->run.stack_size = RAW_STACK;
-	script_before = script_stats();
-	CHECK(!raw_run_to_end(script_fd, r) && r->run.status == COSY_DONE, "status %u",
-	      r->run.status);
-	script_after = script_stats();
-	CHECK(r->run.ret == 77, "%lld", (long long)r->run.ret);
-	CHECK(!AT_ONCE() || FAST() >= 1, "no view");
-	script_forget(handle);
+	script_run_view(insns, n);
 }
 
 /* --- Guards --------------------------------------------------------------------------- */

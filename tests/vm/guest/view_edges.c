@@ -242,25 +242,13 @@ static void returned(void)
 		EXIT,
 	};
 	struct bpf_insn insns[COUNT(call_two) + COUNT(first) + COUNT(second)];
-	struct raw_run *r = &script_state;
-	uint32_t handle;
 
 	memcpy(insns, call_two, sizeof(call_two));
 	memcpy(insns + COUNT(call_two), first, sizeof(first));
 	memcpy(insns + COUNT(call_two) + COUNT(first), second, sizeof(second));
 	insns[1].imm = COUNT(call_two) - 2;
 	insns[2].imm = COUNT(call_two) + COUNT(first) - 3;
-	handle = raw_load(script_fd, insns, COUNT(insns));
-	raw_run_init(r, handle, NULL);
-	r->run.stack = (uintptr_t)script_buffer;
-	r->run.stack_size = RAW_STACK;
-	script_before = script_stats();
-	CHECK(!raw_run_to_end(script_fd, r) && r->run.status == COSY_DONE, "status %u",
-	      r->run.status);
-	script_after = script_stats();
-	CHECK(r->run.ret == 77, "%lld", (long long)r->run.ret);
-	CHECK(!AT_ONCE() || FAST() >= 1, "no view");
-	script_forget(handle);
+	script_run_view(insns, COUNT(insns));
 }
 
 /* --- Folios are given back --------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * in death.
  */
 #include "script.h"
+#include "sockets.h"
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,23 +19,6 @@ static int file;
 static void unix_pair(int *s)
 {
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, s));
-}
-
-static void tcp_pair(int *s)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t size = sizeof(address);
-
-	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) &&
-	     !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
-	s[0] = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(s[0], (struct sockaddr *)&address, size));
-	s[1] = accept(listener, NULL, NULL);
-	MUST(s[1] >= 0);
-	close(listener);
 }
 
 static void begin(void)

@@ -200,11 +200,7 @@ static void write_between(void)
 
 int main(void)
 {
-	if (access(PARAMETERS, F_OK))
-		SKIP("holding.ko is not loaded");
-	if (geteuid() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP("this takes root and two processors");
-	processor_take(1);
+	holding_begin();
 	answers = shared_memory(sizeof(*answers));
 	directory_enter();
 	memset(text, 't', sizeof(text));

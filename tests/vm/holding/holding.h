@@ -38,4 +38,14 @@ HELPER void processor_take(int number)
 	MUST(!sched_setaffinity(0, sizeof(set), &set));
 }
 
+/* Begins a test of this folder: skips it without holding.ko, root and two processors. */
+HELPER void holding_begin(void)
+{
+	if (access(PARAMETERS, F_OK))
+		SKIP("holding.ko is not loaded");
+	if (geteuid() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP("this takes root and two processors");
+	processor_take(1);
+}
+
 #endif /* COSY_HOLDING_H */

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include "same.h"
+#include "../guest/sockets.h"
 
 static void file_make(const char *name, size_t size, mode_t mode)
 {
@@ -217,23 +218,6 @@ static void tell_counters(struct round *round)
 	for (size_t i = 0; i < sizeof(now.guard_failed) / sizeof(*now.guard_failed); i++)
 		TELL(round, " %llu", (unsigned long long)now.guard_failed[i]);
 	TELL(round, "\n");
-}
-
-/* Makes a TCP connection to itself. */
-static void tcp_pair(int32_t *ret)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t size = sizeof(address);
-
-	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) &&
-	     !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
-	ret[0] = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(ret[0], (struct sockaddr *)&address, size));
-	ret[1] = accept(listener, NULL, NULL);
-	MUST(ret[1] >= 0 && !close(listener));
 }
 
 /* Opens a descriptor's file once more. */
