@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /*
- * Returns the bytes of a regular file of at most `max` bytes, for the caller to free, and how many
- * they are; or NULL, and in *why the reason.  A device or a pipe is refused and not waited for.
+ * Reads a regular file of at most `max` bytes.  Returns its bytes, which the caller frees, and
+ * their number in *size; NULL on failure, and the reason in *why.  Refuses devices and pipes
+ * without waiting for them.
  */
 char *contents_read(const char *path, size_t max, size_t *size, const char **why);
 

@@ -111,7 +111,9 @@ static void print_code(const struct cosy_container *container, const struct cosy
 	}
 }
 
-/* Prints a compound, as far as possible.  Returns -EINVAL when the module would refuse it. */
+/*
+ * Prints a compound, up to the first invalid part.  Returns -EINVAL if the module would refuse it.
+ */
 static int print_compound(const char *path, const void *data, size_t size,
 			  struct cosy_source *source)
 {

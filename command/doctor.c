@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor.c - `cosy doctor`: finds out whether a compound would run in this kernel, here and now.
+ * doctor.c - `cosy doctor`: checks whether a compound would run in this kernel, here and now.
  *
- * The checks go from the outside in; the last one loads and runs a compound.  A
- * check that fails says what to do about it, and ends the list when the others
- * depend on it.
+ * The checks go from the outside in; the last one loads and runs a compound.  A check that fails
+ * prints advice.  If the other checks depend on it, the list ends there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +45,7 @@ struct visit {
 	struct cosy_version version;
 };
 
-/* --- What is said --------------------------------------------------------------------- */
+/* --- Messages -------------------------------------------------------------------------- */
 
 /* Prints a line that `verdict` begins. */
 static void say_verdict(const char *verdict, const char *format, va_list args)
@@ -98,7 +97,7 @@ __attribute__((format(printf, 1, 2))) static void suggest(const char *format, ..
 	va_end(args);
 }
 
-/* Says what to do about a check that failed; the last line says the first of these again. */
+/* Prints advice on a check that failed; the last line of the report repeats the first advice. */
 __attribute__((format(printf, 2, 3))) static void advise(struct visit *v, const char *format, ...)
 {
 	va_list args;
@@ -207,7 +206,7 @@ static void interposer_found(void *arg, unsigned int function, const char *objec
 	in->count++;
 }
 
-/* Looks at this process, which has the same libraries preloaded as others of this environment. */
+/* Checks this process: other processes of this environment have the same libraries preloaded. */
 static bool check_functions(struct visit *v)
 {
 	struct libcosy_function functions[WRAPPER_CNT];

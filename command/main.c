@@ -19,7 +19,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *arguments;
 	const char *what;
-	bool has_options; /* and tells them itself */
+	bool has_options; /* and prints its own --help */
 	const char *more; /* of --help */
 } commands[] = {
 	{"doctor", command_doctor, "",
@@ -72,7 +72,7 @@ static bool asks_for_help(const char *argument)
 	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
 }
 
-/* Starts a command; answers --help, and refuses options, for those that have none. */
+/* Starts a command.  Handles --help and refuses other options of commands that have none. */
 static int command_start(size_t i, int argc, char **argv)
 {
 	if (commands[i].has_options || argc < 2 || argv[1][0] != '-' || !argv[1][1])
@@ -90,7 +90,7 @@ static int command_start(size_t i, int argc, char **argv)
 	return EXIT_FINE;
 }
 
-/* Starts the command of that name, or says that there is none. */
+/* Starts the command of that name, or reports that there is none. */
 static int command_named(const char *name, int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * profile.c - `cosy profile`: starts a program of its own (profile/), since the libraries that it
- * needs would make every start of `cosy run` dearer.
+ * profile.c - `cosy profile`: starts cosy-profile (profile/), a separate program, because the
+ * libraries that it needs would slow down every start of `cosy run`.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,8 @@
 #define PROGRAM "cosy-profile"
 
 /*
- * Looks beside this command in the build tree, in libexec beside it, and where it was configured.
+ * Searches beside this command in the build tree, in libexec beside it, and in the configured
+ * place.
  */
 int command_profile(int argc, char **argv)
 {

@@ -98,16 +98,16 @@ static const char *content_refusal(int fd, const struct stat *st, char *interpre
 	return NULL;
 }
 
-/* Looks at one file.  Sets `interpreter` where that is what the kernel would run, or empties it. */
+/* Checks one file.  Sets `interpreter` if the kernel would run that instead, else empties it. */
 static const char *file_refusal(const char *path, char *interpreter)
 {
 	const char *why = NULL;
 	struct stat st;
-	/* A FIFO has no writer yet: it is no program, which execve will say. */
+	/* Do not wait for a FIFO's writer: it is no program, and execve will report that. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	*interpreter = 0;
-	/* What is not there cannot be run either, and execve will say so. */
+	/* A missing file cannot be run either, and execve will report that. */
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? NULL
 									     : "cannot be read";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - the program that a command is told to start: which file it is, and what it needs. */
+/* program.h - finds the file of a program to be started, and checks whether it takes a library. */
 #ifndef COSY_COMMAND_PROGRAM_H
 #define COSY_COMMAND_PROGRAM_H
 
@@ -9,9 +9,10 @@
 bool program_find(const char *name, char *ret);
 
 /*
- * Says why the dynamic linker would not preload a library of glibc's into the program, as what
- * follows a file's name in a sentence; NULL: it would, or the program cannot be run at all.  The
- * file is put into `refused`, which has PATH_MAX bytes: the program's, or of a script's interpreter.
+ * Returns why the dynamic linker would not preload a library of glibc's into the program: words
+ * that follow a file's name in a sentence.  NULL: it would, or the program cannot be run at all.
+ * Writes that file's name to `refused`, which has PATH_MAX bytes: the program's or a script's
+ * interpreter's.
  */
 const char *program_refusal(const char *path, char *refused);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * refusal.h - finds the policy that keeps compounds out of the kernel, and the command that changes
- * it: for the module (not built, signatures, lockdown) and for /dev/cosy (group, cgroup, security
- * modules).
+ * it.  Policies of the module: not built, signatures, lockdown.  Policies of /dev/cosy: group,
+ * cgroup, security modules.
  */
 #ifndef COSY_COMMAND_REFUSAL_H
 #define COSY_COMMAND_REFUSAL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - `cosy run`: starts a program with libcosy-run.so before its C library, or without it
- * where that cannot be done.
+ * run.c - `cosy run`: starts a program with libcosy-run.so before its C library.  If the program
+ * cannot take it, starts the program without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void usage(void)
 	      stdout);
 }
 
-/* Looks beside this command, in the build tree or as installed, and where it was configured. */
+/* Searches beside this command, as built or as installed, and in the configured place. */
 bool run_find_library(const char *name, char *ret)
 {
 	static const char *const places[] = {"../" COSY_LIBDIR "/cosy", "../lib/cosy"};
@@ -73,7 +73,7 @@ bool run_find_library(const char *name, char *ret)
 	return realpath(path, ret) && !access(ret, R_OK);
 }
 
-/* Appends the library to those preloaded already, which may want to be first. */
+/* Appends the library to those already preloaded, which may need to be first. */
 static bool preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -87,20 +87,20 @@ static bool preload(const char *library)
 	return done;
 }
 
-/* "DESCRIPTOR,DEVICE,INODE" of standard error, as the library takes it. */
+/* "DESCRIPTOR,DEVICE,INODE" of standard error, the form that the library reads. */
 typedef char standard_error[80];
 
 /*
- * Keeps a copy of standard error for the library, since the program may close its own.  Both may be
- * other files by the time that there is something to say: the library compares device and inode.
- * False: there is none, and one of the program's files may get the number of standard error.
+ * Keeps a copy of standard error for the library, because the program may close its own.  Both may
+ * be other files by the time that the library prints, so it compares device and inode.  False:
+ * standard error is closed, and one of the program's files may get its number.
  */
 static bool keep_standard_error(standard_error ret)
 {
 	static int kept = -1;
 	struct stat st;
 
-	/* What standard_fill has put there the program will not find. */
+	/* The program will not see the file that standard_fill has put there. */
 	if ((fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) || fstat(STDERR_FILENO, &st))
 		return false;
 	if (kept < 0)
@@ -136,7 +136,7 @@ static bool relax(const char *list)
 	return false;
 }
 
-/* The command line, as the user gave it. */
+/* The user's command line. */
 struct invocation {
 	const char *library, *policy, *memory;
 	struct policy_text rules;
@@ -230,7 +230,8 @@ static int hand_on_rules(struct invocation *asked)
 	    (asked->memory && !policy_add_memory(asked->memory, rules)))
 		return EXIT_USAGE;
 	/*
-	 * Set it without rules, too: a program that finds it unset has lost them (environment.h).
+	 * Set the variable even if there are no rules: a program that finds it unset has lost them
+	 * (environment.h).
 	 */
 	if (setenv(POLICY_VARIABLE, rules->text ? rules->text : "", 1))
 		return EXIT_NOT_RUN;
@@ -239,7 +240,7 @@ static int hand_on_rules(struct invocation *asked)
 	return EXIT_FINE;
 }
 
-/* Preloads the library, or says why the program runs without; false: out of memory. */
+/* Preloads the library, or reports why the program runs without it.  False: out of memory. */
 static bool preload_or_say(const char *name, const char *program)
 {
 	char library[PATH_MAX], refused[PATH_MAX];

@@ -15,8 +15,8 @@ struct source_file {
 	struct by_path by_path;
 	char *text; /* NULL: cannot be read */
 	size_t size;
-	unsigned int line; /* the last one found, */
-	size_t at;	   /* and where it begins: callers ask in ascending order */
+	unsigned int line; /* the last line found: callers look lines up in ascending order */
+	size_t at;	   /* its offset */
 };
 
 struct cosy_source {

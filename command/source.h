@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.h - reads lines of source files, where it can. */
+/* source.h - reads lines of source files. */
 #ifndef COSY_COMMAND_SOURCE_H
 #define COSY_COMMAND_SOURCE_H
 

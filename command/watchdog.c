@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * watchdog.c - the process that returns the leases of a program under `cosy run` while that is
- * stopped.  The library starts it, with descriptors and a page of memory: run/file/watchdog.h.
+ * watchdog.c - the process that returns the leases of a program under `cosy run` while the program
+ * is stopped.  The library starts it, with descriptors and a page of memory: run/file/watchdog.h.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -34,14 +34,19 @@ static bool thread_is_stopped(void)
 	return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
 }
 
-/* Returns the lease on what the program's descriptor `fd` names, if it still is the one meant. */
+/*
+ * Returns the lease on the file of the program's descriptor `fd`, if that is still the leased file.
+ */
 static void lease_give_back(struct watchdog_page *page, unsigned int number, int32_t fd)
 {
 	int fetched = (int)syscall(SYS_pidfd_getfd, WATCHDOG_PROCESS, fd - 1, 0);
 
 	if (fetched < 0)
 		return;
-	/* The program clears this before it closes the descriptor, and sets it while `turn` is even. */
+	/*
+	 * The program clears this before it closes the descriptor, and sets it while `turn` is
+	 * even.
+	 */
 	if (__atomic_load_n(&page->fds[number], __ATOMIC_SEQ_CST) == fd) {
 		__atomic_store_n(&page->words[number], 0, __ATOMIC_SEQ_CST);
 		fcntl(fetched, F_SETLEASE, F_UNLCK);

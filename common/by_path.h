@@ -16,8 +16,8 @@ struct by_path {
 };
 
 /*
- * Returns the structure of the path.  If there is none, adds one of `size` zero bytes, which `begin`
- * fills in, unless it is NULL.  NULL without memory; the list is unchanged then.
+ * Returns the structure of the path.  If there is none, adds one of `size` zero bytes, which
+ * `begin` fills in, unless it is NULL.  NULL without memory; the list is unchanged then.
  */
 static inline void *by_path_get(struct by_path **list, const char *path, size_t size,
 				void (*begin)(void *made, void *context), void *context)

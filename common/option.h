@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option.h - says what is wrong with an option, as getopt(3) would; that prints it as it is. */
+/* option.h - reports a wrong option as getopt(3) does, but with its control characters replaced. */
 #ifndef COSY_COMMON_OPTION_H
 #define COSY_COMMON_OPTION_H
 
@@ -8,8 +8,8 @@
 #include "say.h"
 
 /*
- * To be called with what getopt_long returned, ':' or '?', when its list of short options begins
- * with ":" or "+:".  Numbers of long options are above 255.
+ * Takes the result of getopt_long, ':' or '?'.  The list of short options must begin with ":" or
+ * "+:", and the numbers of long options must be above 255.
  */
 static inline void option_say_wrong(const char *command, char **argv, int returned)
 {

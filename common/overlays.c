@@ -9,7 +9,8 @@
 #include "overlays.h"
 
 /*
- * Most rules; with more overlays, as on hosts of many containers, one rule serves a whole folder.
+ * Largest number of rules.  With more overlays, as on hosts of many containers, one rule covers a
+ * whole folder.
  */
 #define MAX_OVERLAYS 32
 
@@ -33,7 +34,8 @@ static bool add(struct directories *directories, char *path)
 }
 
 /*
- * Copies `text` up to a comma or space without its escapes; `?` stands for what no rule can hold.
+ * Copies `text` up to a comma or space without its escapes; `?` replaces characters that no rule
+ * can contain.
  */
 static char *unescaped(const char *text)
 {
@@ -53,8 +55,8 @@ static char *unescaped(const char *text)
 }
 
 /*
- * Resolves the path to the name that files below it have.  One that is not there, such as a host's
- * in a container, has none; one that was relative for the mounter may be anywhere.
+ * Resolves the path to the name that files below it have.  A missing directory, such as a host's
+ * seen from a container, has none; a path that was relative for the mounter may be anywhere.
  */
 static char *resolved(char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path.h - takes names from paths, and from the scripts that these lead to. */
+/* path.h - extracts names from paths, and interpreters from scripts. */
 #ifndef COSY_COMMON_PATH_H
 #define COSY_COMMON_PATH_H
 
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As the kernel has them: bytes of a script's first line, and scripts that run scripts. */
+/* The kernel's limits: bytes of a script's first line, and scripts that run scripts. */
 enum { SCRIPT_LINE = 256, MAX_SCRIPTS = 5 };
 
-/* Returns what follows the last slash, in `path` itself; all of it where there is none. */
+/* Returns the part of `path` after the last slash, or all of it if there is none. */
 static inline const char *path_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -18,7 +18,7 @@ static inline const char *path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Tells whether a path leads to another file in each process. */
+/* True if a path leads to another file in each process. */
 static inline bool path_is_own(const char *path)
 {
 	static const char *const own[] = {"/proc/self/", "/proc/thread-self/", "/dev/fd/",
@@ -31,7 +31,7 @@ static inline bool path_is_own(const char *path)
 }
 
 /*
- * Takes the interpreter from the begin of a file, a string of less than SCRIPT_LINE bytes, into
+ * Takes the interpreter from the beginning of a file, a string of less than SCRIPT_LINE bytes, into
  * `ret`, which has SCRIPT_LINE.  False: the file is no script, or names none.
  */
 static inline bool script_interpreter(const char *line, char *ret)

@@ -149,13 +149,13 @@ static bool condition(struct parser *parser, const char *name, size_t name_len, 
 		     (int)name_len, name);
 }
 
-/* Reads 4096, 64K, 1M or 1G.  Returns what is wrong, and where in *at; NULL: nothing. */
+/* Reads 4096, 64K, 1M or 1G.  Returns NULL, or the error and its place in *at. */
 static const char *read_size(const char *from, size_t len, uint64_t *value, size_t *at)
 {
 	static const char units[] = "KMG";
 	size_t i = 0;
 
-	/* One that is too large already grows no further. */
+	/* A value that is already too large grows no further. */
 	for (*value = 0; i < len && from[i] >= '0' && from[i] <= '9'; i++)
 		if (*value <= MAX_SIZE)
 			*value = *value * 10 + (from[i] - '0');
@@ -314,7 +314,7 @@ static bool line(struct parser *parser)
 	skip_spaces(parser);
 	if (*parser->at == '#' || !*parser->at)
 		return true;
-	/* A comment may follow a rule, too; a # within a word is part of the word. */
+	/* A comment may also follow a rule; a # within a word is part of the word. */
 	comment = strstr(parser->at, " #");
 	if (comment)
 		*comment = 0;
@@ -401,7 +401,10 @@ bool policy_read_all(const char *only, struct policy_text *rules)
 
 	if (only)
 		return policy_read(only, false, rules);
-	/* Ignore a home that is another user's, as su and setpriv may leave it, and one too long. */
+	/*
+	 * Ignore a home of another user, which su and setpriv may leave, and a name that is too
+	 * long.
+	 */
 	if (snprintf(path, sizeof(path), "%s%s/cosy", where, has_config ? "" : "/.config") >=
 		    (int)(sizeof(path) - sizeof("/run.conf")) ||
 	    (access(path, X_OK) && (errno == EACCES || errno == ENAMETOOLONG)))

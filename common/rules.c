@@ -7,14 +7,14 @@
 #include "path.h"
 #include "rules.h"
 
-/* Matches a program by its name, or by its path where the glob has a slash. */
+/* Matches a program by its name, or by its path if the glob contains a slash. */
 static bool rule_is_for_program(const char *glob, const char *end, const char *name,
 				const char *path)
 {
 	return policy_match(glob, end, memchr(glob, '/', end - glob) ? path : name);
 }
 
-/* Does so for a program that is about to be started, which has no other name yet. */
+/* Matches a program that is about to be started and has no other name yet. */
 static bool rule_is_for_started(const char *glob, const char *end, const char *path)
 {
 	return rule_is_for_program(glob, end, path_name(path), path);
@@ -26,7 +26,7 @@ bool rules_leave(const char *text, const struct rules_subject *subject)
 	int off = -1, alone = -1;
 
 	while (*text) {
-		/* `alone` does not count for what `cosy run` itself starts. */
+		/* `alone` does not apply to the program that `cosy run` itself starts. */
 		bool program = true, started = subject->started, file = true, of_file = false;
 		int rule_off = -1, rule_alone = -1;
 

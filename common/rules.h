@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.h - finds what the rules of cosy-run.conf(5) say of a file that is not open, for a program
- * that does not run; the library does so where it runs (run/file/policy.c).
+ * rules.h - applies the rules of cosy-run.conf(5) to a file that is not open, for a program that
+ * does not run.  In a running program the library applies them (run/file/policy.c).
  */
 #ifndef COSY_COMMON_RULES_H
 #define COSY_COMMON_RULES_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A file of a program's. */
+/* A program and a file that it reads. */
 struct rules_subject {
 	const char *program, *file; /* absolute paths, without links */
 	const char *name;	    /* the last part of the program's argv[0] */
@@ -17,7 +17,7 @@ struct rules_subject {
 	uint32_t type;		    /* the file system, by statfs(2)'s f_type */
 };
 
-/* True if `text` of policy.h's leaves the program, or the file in it, to ordinary calls. */
+/* True if the rules `text` (policy.h) leave the program, or the file in it, to ordinary calls. */
 bool rules_leave(const char *text, const struct rules_subject *subject);
 
 #endif /* COSY_COMMON_RULES_H */

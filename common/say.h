@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say.h - prints messages, each one line whatever is in it: core/printable.h. */
+/* say.h - prints messages of one line each; replaces control characters (core/printable.h). */
 #ifndef COSY_COMMON_SAY_H
 #define COSY_COMMON_SAY_H
 
@@ -9,7 +9,7 @@
 
 #include "../core/printable.h"
 
-/* Prints the formatted text, made harmless, and a newline. */
+/* Prints the formatted text, with control characters replaced, and a newline. */
 static inline void say_list(FILE *to, const char *format, va_list args)
 {
 	char *line = NULL;
@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static inline void say_to(FILE *to, const 
 	va_end(args);
 }
 
-/* Does the same on standard error. */
+/* Prints a message on standard error. */
 __attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
 {
 	va_list args;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * standard.h - standard input, output and error of every tool: none is another file by chance, and
- * what could not be written is an error.
+ * standard.h - standard input, output and error of every program here: none is another file by
+ * chance, and a failed write is an error.
  */
 #ifndef COSY_COMMON_STANDARD_H
 #define COSY_COMMON_STANDARD_H
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 /*
- * Takes 0 to 2 where they are closed, so that no file opened later is written to as one of them.
- * What is written to them fails as before; programs that are executed find them closed.
+ * Opens /dev/null at those of 0 to 2 that are closed, so that no file opened later gets their
+ * number and is written to by mistake.  Writes to them fail as before; executed programs find them
+ * closed.
  */
 static inline void standard_fill(void)
 {
@@ -23,7 +24,9 @@ static inline void standard_fill(void)
 			open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
 }
 
-/* Ends the process with status 1 if not all of its output could be written; for atexit(3), too. */
+/*
+ * Ends the process with status 1 if some output could not be written.  Also an atexit(3) handler.
+ */
 static inline void standard_check(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
