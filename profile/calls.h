@@ -15,7 +15,7 @@ struct call_kind {
 	unsigned int flags;    /* enum cosy_call_flags, enum cosy_call_class */
 };
 
-/* Describes any number: one that is in no table has the name "call N" for all such. */
+/* Describes any number; all unknown ones share one description. */
 const struct call_kind *call_kind(unsigned int nr);
 
 /* Returns which argument is a path, from 0; -1: none is. */
@@ -31,10 +31,12 @@ int call_descriptor(unsigned int nr);
 int call_given(unsigned int nr);
 int call_made(unsigned int nr);
 
-/* Tells whether it is an fcntl, with `command`, that has a struct flock. */
+/* True if the call is an fcntl whose `command` takes a struct flock. */
 bool call_locks(unsigned int nr, uint64_t command);
 
-/* Asks for memory, or gives it back: the allocator's business, not the loop's it comes in. */
+/*
+ * True if the call allocates or frees memory, so that it belongs to the allocator, not to a loop.
+ */
 bool call_memory(unsigned int nr, const uint64_t args[6]);
 
 #endif /* COSY_PROFILE_CALLS_H */

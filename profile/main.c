@@ -49,9 +49,9 @@ struct profile_options {
 	pid_t pids[MAX_PIDS];
 	unsigned int n_pids;
 	double seconds;
-	enum event_backend backend; /* 0: the best that can be had */
+	enum event_backend backend; /* 0: the best one available */
 	unsigned int rounds;	    /* of --verify; 0: none */
-	const char *marked;	    /* what it verifies */
+	const char *marked;	    /* the marked program to verify */
 	const char *build;	    /* makes that of the best region */
 	bool cut;		    /* the recording has ended before the program, by time or ^C */
 	struct load load;	    /* command NULL: none */
@@ -63,7 +63,7 @@ struct recording {
 	struct event_header *header;
 	struct fold *fold;
 	FILE *file;
-	bool executed; /* the program, or what was attached to */
+	bool executed; /* the program, or a process attached to */
 	bool failed;
 };
 
@@ -105,8 +105,8 @@ static void profile_usage(void)
 }
 
 /*
- * Signals once more a little later, and so on: ptrace's waitid is not interrupted by a signal that
- * comes between the look at `stop` and its beginning.
+ * Repeats the signal a little later, and so on: a signal between the check of `stop` and the
+ * beginning of ptrace's waitid does not interrupt it.
  */
 static void stop_on_signal(int signal)
 {
@@ -117,7 +117,7 @@ static void stop_on_signal(int signal)
 	timer_settime(timer, 0, &later, NULL);
 }
 
-/* Says what is wrong with a file or a program, whose name may be empty or anything else. */
+/* Reports an error of a file or a program, whose name may be empty or anything else. */
 static void name_complain(const char *name, const char *why)
 {
 	say("cosy profile: %s: %s", *name ? name : "\"\"", why);
@@ -142,7 +142,7 @@ static void recording_take(void *context, const struct event *event)
 	fold_take(recording->fold, event);
 }
 
-/* ^C ends the recording, and so do its time and the load. */
+/* Lets ^C, the time and the end of the load end the recording. */
 static bool recording_prepare(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -153,7 +153,7 @@ static bool recording_prepare(void)
 	return true;
 }
 
-/* From now on ^C ends `cosy profile` itself. */
+/* Lets ^C end `cosy profile` itself again. */
 static void recording_leave(void)
 {
 	signals_release(stop);
@@ -173,7 +173,7 @@ static void backend_say(enum event_backend backend)
 		      stderr);
 }
 
-/* Records by the back end that was asked for, or by the first that can be had. */
+/* Records by the requested back end, or by the first one available. */
 static struct record_result record_by(const struct record_options *options,
 				      struct recording *recording, const struct record_sink *sink)
 {
@@ -196,8 +196,7 @@ static struct record_result record_by(const struct record_options *options,
 }
 
 /*
- * Counts the time from now on: what came before was calibration, which takes long on a busy
- * machine.
+ * Starts counting the time: everything before was calibration, which takes long on a busy machine.
  */
 static bool recording_begin(void *context)
 {
@@ -216,7 +215,7 @@ static bool recording_begin(void *context)
 	return !options->load.command || load_start(&options->load);
 }
 
-/* A server that was started for the load ends with it; one that ran before goes on. */
+/* Ends a server that was started for the load; one that ran before continues. */
 static int load_finish(struct profile_options *options, bool interrupted)
 {
 	int status;
@@ -234,7 +233,7 @@ static int load_finish(struct profile_options *options, bool interrupted)
 	return STATUS_BAD;
 }
 
-/* Tells in which way a program ended, if that is not success. */
+/* Reports how a program ended, unless it succeeded. */
 static void program_ended(const char *program, int status)
 {
 	if (WIFSIGNALED(status))
@@ -320,7 +319,7 @@ static int profile_record(struct profile_options *options, struct recording *rec
 		    options->write ? options->write : "the recording");
 		return STATUS_BAD;
 	}
-	/* The child has said why. */
+	/* The child has reported the reason. */
 	if (options->program && !recording->executed && !result.interrupted)
 		return WIFEXITED(result.status) ? WEXITSTATUS(result.status) : STATUS_NOT_EXECUTED;
 	if (signal_terminates(stop))
@@ -351,7 +350,7 @@ static int profile_read(const char *path, struct recording *recording)
 	return got < 0 ? STATUS_BAD : STATUS_FINE;
 }
 
-/* Prints the same figures as the finding has, and what came of them. */
+/* Prints the finding's figures beside the measured ones. */
 static void verified_show(const struct verified *result, bool shares, FILE *to)
 {
 	char predicted[SHOW_RANGE], measured[32], noise[32];
@@ -382,7 +381,7 @@ static void verified_show(const struct verified *result, bool shares, FILE *to)
 		result->plain / 1e6, result->other / 1e6, result->way, result->rounds);
 }
 
-/* Status 1 when what was measured is not what was predicted. */
+/* Returns status 1 if the measurement contradicts the prediction. */
 static int profile_verify(const struct profile_options *options, struct advice *advice,
 			  struct places *places, FILE *to)
 {
@@ -447,7 +446,7 @@ static void profile_advise(const struct profile_options *options, const struct p
 	leases_drop(&leases);
 }
 
-/* Writes what was asked for: the page, the summary, the verification, and all of it as JSON. */
+/* Writes the requested reports: the page, the summary, the verification, and all of it as JSON. */
 static int profile_print(const struct profile_options *options, struct advice *advice,
 			 struct places *places)
 {
@@ -503,7 +502,7 @@ static bool options_pids(char *list, struct profile_options *options)
 	return options->n_pids;
 }
 
-/* Takes the processes of one control group; adds those that it cannot take to `left_out`. */
+/* Adds the processes of one control group to the options; counts the rest in `left_out`. */
 static bool group_take(const char *path, struct profile_options *options, unsigned int *left_out)
 {
 	char name[PATH_MAX];
@@ -514,7 +513,7 @@ static bool group_take(const char *path, struct profile_options *options, unsign
 	file = fopen(name, "re");
 	if (!file)
 		return false;
-	/* 0 is one that this namespace has no number for. */
+	/* 0 is a process without a number in this namespace. */
 	while (fscanf(file, "%d", &pid) == 1)
 		if (pid > 0 && options->n_pids < MAX_PIDS)
 			options->pids[options->n_pids++] = pid;
@@ -573,7 +572,7 @@ static enum event_backend backend_named(const char *name)
 
 enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED, BUILD };
 
-/* Says what is wrong with the command line; false. */
+/* Reports a mistake in the command line; false. */
 __attribute__((format(printf, 1, 2))) static bool options_misused(const char *format, ...)
 {
 	va_list args;
@@ -642,7 +641,7 @@ static bool options_take(int option, struct profile_options *options)
 	}
 }
 
-/* Tells before an hour is recorded that a report cannot be written. */
+/* Checks that a report can be written, before an hour is recorded. */
 static bool options_writable(const char *path)
 {
 	FILE *file;

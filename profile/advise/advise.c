@@ -18,17 +18,20 @@
 /* Most calls for each of them: larger files than one operation is meant for make more. */
 #define MAX_WHOLE_CALLS 64
 
-/* Part of what a stop by ptrace takes that may be left after its mean has been subtracted. */
+/* Part of a ptrace stop's time that may remain after its mean has been subtracted. */
 #define STOP_NOISE 0.3
 
-/* Instructions of a compound: of a loop of two calls or three, and of one that does a lot with them. */
+/*
+ * Instructions of a compound: of a loop with two or three calls, and of a loop with much other
+ * work.
+ */
 #define MIN_INSNS 40
 #define MAX_INSNS 160
 
 /* Loops within loops that are looked into. */
 #define MAX_NESTED 8
 
-/* ns that an instruction takes here, by what getppid takes. */
+/* ns of an instruction on this machine, derived from the time of getppid. */
 static double instruction(const struct profile *profile)
 {
 	double null_call =
@@ -96,7 +99,10 @@ struct finding *finding_new(struct advice *advice, enum advise_way way, struct s
 
 /* --- Regions ------------------------------------------------------------------------ */
 
-/* Returns what is saved of so many calls if that remains of each. */
+/*
+ * Returns the saving of so many calls.  `remains` is the part of each that remains; below 0 or above
+ * MAX_PART it is the instructions that each saves.
+ */
 static double class_saved(const struct profile *profile, uint64_t calls, double cpu, double remains)
 {
 	if (remains < 0 || remains > MAX_PART)
@@ -104,7 +110,7 @@ static double class_saved(const struct profile *profile, uint64_t calls, double 
 	return cpu * (1 - remains);
 }
 
-/* Returns what they take: the shortest ones are known without a tracer. */
+/* Returns the time of these calls; that of the shortest is known without a tracer. */
 static double class_cpu(const struct profile *profile, const struct sums *sums,
 			enum call_class class)
 {
@@ -115,7 +121,7 @@ static double class_cpu(const struct profile *profile, const struct sums *sums,
 	return saving_cpu(profile, calls, sums->of[class].cpu);
 }
 
-/* Returns what the calls of a class save in a region. */
+/* Returns the saving of a class's calls in a region. */
 static struct saving class_saves(const struct profile *profile, const struct sums *sums,
 				 enum call_class class)
 {
@@ -135,7 +141,7 @@ static struct saving class_saves(const struct profile *profile, const struct sum
 	return (struct saving){fmin(crossing, least), middle, fmax(named, middle)};
 }
 
-/* True for calls of which the compiler thinks that they have a specialised version. */
+/* True if the compiler expects calls of the class to have a specialised version. */
 static bool class_is_fast(enum call_class class)
 {
 	return class == CLASS_PURE || class == CLASS_READ_SMALL || class == CLASS_READ ||
@@ -143,7 +149,9 @@ static bool class_is_fast(enum call_class class)
 	       class == CLASS_WRITE || class == CLASS_APPEND || class == CLASS_SEND;
 }
 
-/* Returns the instructions that lib/region/tier.c takes these calls for when they are made outside. */
+/*
+ * Returns the instructions that lib/region/tier.c takes these calls for when they are made outside.
+ */
 static double sums_outside(const struct sums *sums)
 {
 	uint64_t fast = 0;
@@ -165,14 +173,17 @@ static double region_earns(unsigned int insns)
 	       (2 * load + 2 * seen + COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY);
 }
 
-/* Returns the part of these calls, each process's, that comes after a region of them has earned the kernel. */
+/*
+ * Returns the part of these calls, each process's, that comes after a region of them has earned the
+ * kernel.
+ */
 static struct saving earned_part(const struct profile *profile, double outside)
 {
 	double least = region_earns(MAX_INSNS), most = region_earns(MIN_INSNS);
 	struct saving range = {.low = outside > least ? 1 - least / outside : 0,
 			       .high = outside > most ? 1 - most / outside : 0};
 
-	/* Who goes on has much more to do than was recorded. */
+	/* A program that continues has much more work than was recorded. */
 	if (profile->running)
 		range.high = 1;
 	range.middle = (range.low + range.high) / 2;
@@ -194,7 +205,7 @@ static bool row_has(const struct profile_row *row, enum call_class class)
 	return row->sums.of[class].calls * 20 >= row->sums.calls;
 }
 
-/* Tells whether a call of a loop, or of one within it, is such. */
+/* True if some call of the loop, or of a loop within it, satisfies the predicate. */
 static bool loop_has(const struct profile *profile, uint32_t number, unsigned int depth,
 		     bool (*is)(const struct site *site))
 {
@@ -213,16 +224,16 @@ static bool site_lists(const struct site *site)
 	return site->nr == SYS_getdents64;
 }
 
-/* Tells whether the call asks for a name under an open directory. */
+/* True if the call queries a name under an open directory. */
 static bool site_looks_up(const struct site *site)
 {
 	return site->nr == SYS_newfstatat && site->file == FILE_DIRECTORY;
 }
 
 /*
- * Tells whether a loop is about the entries of a directory.  Of some hundred entries one call asks,
- * which is often no part of the loop: it is in the same function, or the loop asks for names under
- * open directories, as fts(3) does.
+ * True if a loop visits the entries of a directory.  One getdents64 returns about a hundred
+ * entries, so that call is often not part of the loop: it is in the same function, or the loop
+ * queries names under open directories, like fts(3).
  */
 static bool row_lists(const struct profile *profile, const struct profile_row *row)
 {
@@ -240,7 +251,7 @@ static bool row_lists(const struct profile *profile, const struct profile_row *r
 }
 
 /*
- * Tells whether the loop stays native as it stands, and is an operation by name: one that lists a
+ * True if the loop stays native as it is written, but has an operation by name: it lists a
  * directory by readdir.
  */
 static bool row_is_named(const struct profile *profile, const struct profile_row *row)
@@ -262,12 +273,12 @@ static double listing_saves(const struct profile *profile, const struct sums *su
 	double paths =
 		saving_cpu(profile, sums->of[CLASS_STAT_PATH].calls, sums->of[CLASS_STAT_PATH].cpu);
 
-	/* By name it asks under the directory, whatever path the program had. */
+	/* The operation queries names under the directory, whatever path the program used. */
 	paths = class_saved(profile, 0, paths, model_classes[CLASS_STAT].named);
 	return paths + (saved > counted ? saved - counted : 0);
 }
 
-/* Returns what a region saves once it is in the kernel. */
+/* Returns the saving of a region once it runs in the kernel. */
 static struct saving region_gains(const struct advice *advice, const struct profile_row *row)
 {
 	const struct profile *profile = advice->profile;
@@ -401,7 +412,7 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			"too few calls to pay for loading a region");
 }
 
-/* Tells why no region can hold a loop; NULL: one can, as far as is known. */
+/* Returns why no region can hold a loop, or NULL if nothing known prevents it. */
 static const char *loop_why(enum loop_found found)
 {
 	switch (found) {
@@ -610,9 +621,9 @@ static void advise_whole(struct advice *advice, unsigned int what, const char *t
 	whole_text(finding, most, times, advice, title, name);
 }
 
-/* --- What could be left out ------------------------------------------------------------------ */
+/* --- Calls that can be left out -------------------------------------------------------------- */
 
-/* Tells whether the code is in a library, whose source the program's author may not have. */
+/* True if the code is in a library, whose source the program's author may not have. */
 static bool useless_in_library(const struct profile *profile, const struct event_frame *frame)
 {
 	const char *path;

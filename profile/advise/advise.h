@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * advise.h - advice for a profile: findings, the best first.  Savings are ranges of
- * processor time, in ns of the time that was recorded; what cannot be measured on this machine
- * follows from the project's own measurements (model.def, model.txt).
+ * processor time, in ns of the recorded time.  Costs that cannot be measured on this machine are
+ * derived from the project's own measurements (model.def, model.txt).
  */
 #ifndef COSY_PROFILE_ADVISE_H
 #define COSY_PROFILE_ADVISE_H
@@ -38,33 +38,32 @@ struct finding {
 	char type[ADVISE_TEXT];	   /* what to type, one line */
 	char better[ADVISE_TEXT];  /* what would save more, with another source; or "" */
 	char gives_up[ADVISE_TEXT];
-	char depends[ADVISE_TEXT]; /* on what was not looked at, or may change; or "" */
-	char why[ADVISE_TEXT];	   /* of what does not pay */
+	char depends[ADVISE_TEXT]; /* on facts that were not checked, or may change; or "" */
+	char why[ADVISE_TEXT];	   /* reason why the way does not pay */
 };
 
-/* What was measured of a saving that was predicted (verify/); `rounds` 0: nothing. */
+/* The measurement of a predicted saving (verify/); `rounds` 0: none was made. */
 struct verified {
 	const char *way; /* "cosy run" or "regions" */
 	unsigned int rounds;
 	double plain, other;	/* ns of processor time of a whole run, medians */
 	double low, high;	/* predicted, in parts of the processor time, as it is shown */
-	double measured, noise; /* the same; noise: the middle half of the rounds */
+	double measured, noise; /* measured likewise; noise: between the quartiles of the runs */
 	bool judged;		/* false: the noise is too large to tell */
 	bool in;
 };
 
-/* Looks at files as they are now, by their paths (leases.h); `program`: the path of its file. */
+/* Checks the present state of files by their paths (leases.h); `program`: the path of its file. */
 struct file_look {
 	enum run_reason (*look)(void *context, const struct run_file *file, const char *program,
 				bool *daemon);
 	void *context;
 };
 
-/* What is known besides the recording. */
+/* Facts besides the recording. */
 struct advise_context {
-	const struct loop_code
-		*code;	   /* looks at the programs, for where their loops are; or NULL */
-	const char *typed; /* the program as it was typed; or NULL */
+	const struct loop_code *code;  /* finds loops in the programs' code; or NULL */
+	const char *typed;	       /* the program as it was typed; or NULL */
 	const struct file_look *files; /* or NULL: they may be others now */
 };
 
@@ -85,8 +84,8 @@ void advise(const struct profile *profile, const struct advise_context *context,
 	    struct advice *ret);
 
 /*
- * Tells whether the back end measures processor time so well that a share of it can be given: ptrace
- * does not, since a stop takes ten times what a cheap call does, and never the same.
+ * True if the back end measures processor time well enough for shares of it.  ptrace does not: a
+ * stop takes about ten times as long as a cheap call, and its time varies.
  */
 bool advise_measures(const struct profile *profile);
 
@@ -108,7 +107,7 @@ void advise_sequence(const struct profile *profile, uint32_t symbol, char *to, s
 void advise_session(const struct profile *profile, const struct session *session, char *to,
 		    size_t size);
 
-/* The ways' names; what each does, for one who does not know it. */
+/* The ways' names, and an explanation of each for new users. */
 extern const char *const advise_ways[],
 	*const advise_what[], *const advise_file_kinds[], *const advise_edge_kinds[],
 								  *const advise_run_reasons[];

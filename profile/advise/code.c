@@ -35,7 +35,7 @@ struct code {
 	struct decoder *decoder;
 	uint64_t start;
 	size_t size;
-	const struct code_range *ranges; /* what is looked at of it, unless there are none */
+	const struct code_range *ranges; /* the parts to be decoded; none: all of it */
 	unsigned int n_ranges;
 };
 
@@ -93,7 +93,9 @@ static struct code_file *code_file(struct codes *codes, const char *path)
 	return by_path_get(&codes->files, path, sizeof(struct code_file), code_open, NULL);
 }
 
-/* Tells whether memory there is made read-only when all names are found: so are entries of the GOT. */
+/*
+ * True if memory at `address` is read-only once all names are bound, as entries of the GOT may be.
+ */
 static bool code_fixed(const struct code_file *file, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -179,7 +181,7 @@ static void walk_on(struct walk *walk, int64_t at)
 	}
 }
 
-/* Tells whether the function may come from one place to the other. */
+/* True if control in the function may pass from one place to the other. */
 static bool code_reaches(const struct code *code, uint32_t from, uint32_t to)
 {
 	struct walk *walk = calloc(1, sizeof(*walk));
@@ -196,7 +198,7 @@ static bool code_reaches(const struct code *code, uint32_t from, uint32_t to)
 	return ret;
 }
 
-/* Says how the call that returns to `address` is made, and whether it is in a loop. */
+/* Finds how the call that returns to `address` is made, and whether it is in a loop. */
 static enum code_call code_scan(const struct code_file *file, const struct code *code,
 				uint64_t address)
 {

@@ -23,7 +23,7 @@ struct code_range {
 	uint64_t from, to;
 };
 
-/* Tells whether the call is in a loop that leaves none of these ranges of the function. */
+/* True if the call is in a loop that stays within these ranges of the function. */
 bool code_loops_within(struct codes *codes, const char *path, uint64_t function, uint64_t address,
 		       const struct code_range *ranges, unsigned int n);
 

@@ -8,15 +8,15 @@
 
 enum insn_kind {
 	INSN_OTHER,
-	INSN_END,	     /* a return, or what never goes on */
+	INSN_END,	     /* a return, or an instruction that never continues */
 	INSN_JUMP,	     /* to `target` */
 	INSN_BRANCH,	     /* to `target`, or not */
 	INSN_BRANCH_EQUAL,   /* the same, if the last comparison was of equals */
 	INSN_BRANCH_UNEQUAL, /* if not */
-	INSN_POINTER_JUMP,   /* to what a register or memory says */
+	INSN_POINTER_JUMP,   /* to an address in a register or in memory */
 	INSN_CALL,	     /* of `target` */
-	INSN_POINTER_CALL,   /* of what a register or memory says */
-	INSN_MEMORY_CALL, /* of what memory at `target` says: an entry of the GOT, or a variable */
+	INSN_POINTER_CALL,   /* of an address in a register or in memory */
+	INSN_MEMORY_CALL, /* of an address in memory at `target`: an entry of the GOT, or a variable */
 	INSN_COMPARE_EINTR, /* of 32 bits with that error's number */
 };
 

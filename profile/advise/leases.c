@@ -42,8 +42,8 @@ static bool daemon_answers(struct leases *leases)
 }
 
 /*
- * Takes a lease as the library would, and returns it.  Whoever wants to write meanwhile has it
- * broken, of which SIGIO tells, which would end us.
+ * Takes a lease as the library would, and returns it.  A writer that comes meanwhile breaks the
+ * lease; the kernel then sends SIGIO, which would end this process.
  */
 static int lease_try(int fd)
 {
@@ -87,7 +87,7 @@ static const char *program_name(const char *path, char whole[EVENT_MAX_PATH])
 	return path_name(whole);
 }
 
-/* Tells whether the rules leave it alone; wrong ones are said to be so, and have `cosy run` end. */
+/* True if the rules leave the file alone.  Reports wrong rules, with which `cosy run` would end. */
 static bool rules_say_off(struct leases *leases, const struct run_file *file, const char *program,
 			  uint32_t type)
 {

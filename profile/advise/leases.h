@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leases.h - looks whether `cosy run` could have leases on files, as they are now: a recording does
- * not say whose they are, where they are, or who else has them open.
+ * leases.h - checks whether `cosy run` could take leases on files in their present state.  A
+ * recording does not contain their owner, their file system, or their other users.
  */
 #ifndef COSY_PROFILE_LEASES_H
 #define COSY_PROFILE_LEASES_H
@@ -16,8 +16,8 @@ struct leases {
 };
 
 /*
- * Returns RUN_SERVED if a lease can be had, or why none can, or will; RUN_REASONS if the file cannot
- * be looked at.  A lease of cosyd's sets *daemon.
+ * Returns RUN_SERVED if the library can take a lease, or the reason why it cannot or will not;
+ * RUN_REASONS if the file cannot be opened.  Sets *daemon if cosyd would take the lease.
  */
 enum run_reason leases_look(void *leases, const struct run_file *file, const char *program,
 			    bool *daemon);

@@ -11,7 +11,7 @@ struct loop_search {
 	const struct event_frame *common; /* of all calls; NULL: none is known */
 };
 
-/* Says how the frame's call is made; LOOP_HERE: as a region can hold it, and the function loops. */
+/* Finds how the frame's call is made.  LOOP_HERE: a region can hold it, and the function loops. */
 static enum loop_found frame_loop(const struct loop_search *search, const struct event_frame *at,
 				  uint32_t object)
 {
@@ -55,7 +55,10 @@ static enum loop_found call_held(const struct loop_search *search, const struct 
 	return found;
 }
 
-/* Returns LOOP_POINTER or LOOP_OUTSIDE where a call of a loop comes by a way that no region can hold. */
+/*
+ * Returns LOOP_POINTER or LOOP_OUTSIDE where a call of a loop comes by a way that no region can
+ * hold.
+ */
 static enum loop_found calls_held(const struct loop_search *search, uint32_t number,
 				  unsigned int depth)
 {
@@ -76,7 +79,7 @@ static enum loop_found calls_held(const struct loop_search *search, uint32_t num
 	return LOOP_UNKNOWN;
 }
 
-/* Says why no function has all calls of a loop, by the first one of which too little is known. */
+/* Returns why no function has all calls of a loop: the first call with too little information. */
 static enum loop_found calls_apart(const struct profile *profile, uint32_t number,
 				   unsigned int depth)
 {

@@ -12,7 +12,7 @@
 
 #include "fold/profile.h"
 
-/* What a function's code says of a call in it. */
+/* The kind of a call, from the code of the function that makes it. */
 enum code_call {
 	CODE_UNKNOWN,
 	CODE_ONCE,    /* it is made at most once each time that the function is called */
@@ -20,7 +20,7 @@ enum code_call {
 	CODE_POINTER, /* whom it calls is a matter of a pointer */
 };
 
-/* Looks at a file's code: the function at an address, and its call that returns to another one. */
+/* Decodes a file's code: the function at one address, and its call that returns to another. */
 struct loop_code {
 	enum code_call (*look)(void *context, const char *path, uint64_t function,
 			       uint64_t address);
@@ -36,7 +36,7 @@ enum loop_found {
 	LOOP_LIBC,    /* the C library or the dynamic linker makes a call of it for itself */
 	LOOP_NOWHERE, /* it is not known where a call of it comes from */
 	LOOP_APART,   /* that is known of all, and no function has them all */
-	LOOP_BEYOND,  /* it is in a caller further out than what is known of the stack */
+	LOOP_BEYOND,  /* it is in a caller beyond the recorded part of the stack */
 };
 
 /* Finds the loop of a row; `code` NULL: nothing is known.  *frame: the frame in the loop. */

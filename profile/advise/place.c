@@ -57,7 +57,7 @@ void places_destroy(struct places *places)
 	free(places);
 }
 
-/* Tells whether a copy is of the file with the module's build id. */
+/* True if a copy has the module's build id. */
 static bool debug_matches(int copy, Dwfl_Module *module)
 {
 	const unsigned char *wanted;
@@ -140,8 +140,8 @@ static struct place_object *place_object(struct places *places, const char *path
 }
 
 /*
- * Returns the unit of the source that the address is in, and what it adds to addresses.  libdw
- * before 0.191 finds it by .debug_aranges alone, which clang does not write.
+ * Returns the source unit that contains the address, and the offset of its addresses.  libdw before
+ * 0.191 finds it only by .debug_aranges, which clang does not write.
  */
 static Dwarf_Die *place_unit(const struct place_object *object, Dwarf_Addr address,
 			     Dwarf_Addr *bias)

@@ -17,8 +17,8 @@
 /* --- cosy run ---------------------------------------------------------------------------- */
 
 /*
- * Tells how the program is to be started: as it was, since some go by their name, of several that a
- * file has; or else by a name that finds it.
+ * Writes the command to type.  It keeps the name that the program was started by, because some
+ * programs act by their name, unless another name is needed to find it.
  */
 static void run_type(struct finding *finding, const struct advice *advice, const char *option)
 {
@@ -56,7 +56,7 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 			 advise_run_reasons[most]);
 }
 
-/* What reading takes here, ns, where the data is in the page cache. */
+/* ns that reading data in the page cache takes on this machine. */
 struct read_price {
 	double call;		/* a read of one byte */
 	double byte, user_byte; /* one byte more, and copying one in the program */
@@ -79,8 +79,8 @@ static struct read_price read_price(const struct profile *profile)
 }
 
 /*
- * Returns the least and the most that the reads that would be served take now, lseeks included.  What was
- * measured of them has the tracer in it, and what only a disk takes, which a window does not save.
+ * Returns the least and the most time that the reads that would be served take now, with their
+ * lseeks.  Their measured time includes the tracer's, and the disk's, which a window does not save.
  */
 static struct saving run_takes(const struct advice *advice, const struct read_price *price)
 {
@@ -121,8 +121,9 @@ static struct saving run_saves(const struct advice *advice)
 	struct saving range = run_takes(advice, &price);
 
 	/*
-	 * What lies elsewhere is in no cache: the read that is left out no longer waits for it.  Nor
-	 * do the program's own branches miss, whose history each crossing takes away.
+	 * Data elsewhere is in no cache, and a read that is left out no longer waits for it.  The
+	 * program's own branches are predicted better, because each crossing discards their
+	 * history.
 	 */
 	range.high += run->calls[RUN_SERVED] * CROSSING_LEAVES * profile->header.null_call;
 	range.high -= 0.8 * serves + start + windows / 2;
@@ -131,7 +132,7 @@ static struct saving run_saves(const struct advice *advice)
 	return range;
 }
 
-/* Counts the reads of a file among those that are not served. */
+/* Adds a file's reads to those that are not served. */
 static void reads_refuse(struct run_sums *run, const struct run_served *file, enum run_reason why)
 {
 	run->calls[why] += file->calls;
@@ -147,12 +148,12 @@ static void reads_refuse(struct run_sums *run, const struct run_served *file, en
 	run->fetched -= file->fetched;
 }
 
-/* Looks at the files as they are now.  Returns what the finding depends on; or "". */
+/* Checks the present state of the files.  Returns the condition of the finding, or "". */
 static const char *reads_look(struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 	const struct file_look *files = advice->context.files;
-	uint64_t looked = 0; /* reads of files that could be looked at */
+	uint64_t looked = 0; /* reads of files that could be checked */
 	bool daemon = false;
 
 	advice->reads = profile->run;
@@ -220,7 +221,10 @@ static double machine_slower(const struct profile *profile)
 	return !profile->header.read_call ? 1 : ret < 0.25 ? 0.25 : ret > 8 ? 8 : ret;
 }
 
-/* Returns ns of rewriting these files in place, by what files of 4 and 64 KB and a write take. */
+/*
+ * Returns ns of rewriting these files in place, from the times of a write, and of files of 4 and 64
+ * KB.
+ */
 static double rewrite_takes(const struct relax_sums *sums, double small, double large, double write)
 {
 	double byte = (large - small) / (65536 - 4096);
@@ -229,7 +233,7 @@ static double rewrite_takes(const struct relax_sums *sums, double small, double 
 	       (double)(sums->writes - sums->files) * write;
 }
 
-/* What open, writes and close take of the processor, less what they would take in place. */
+/* Processor time of open, writes and close, less the time that they would take in place. */
 static struct saving trunc_saves(const struct profile *profile)
 {
 	const struct relax_sums *sums = &profile->relax[RELAX_TRUNC];

@@ -10,16 +10,20 @@
 /* Things that might cost more are not advised. */
 #define MAX_LOSS 0.02
 
-/* Share of the calls or the time from which files that are read or written whole are worth a line. */
+/*
+ * Share of the calls or the time from which files that are read or written whole are worth a line.
+ */
 #define WHOLE_SHARE 0.02
 
 /* Times a getppid by which a call, at most, slows the program's own code after it. */
 #define CROSSING_LEAVES 0.6
 
-/* Largest part of a call's time that can remain; above, and below 0, it is instructions left out. */
+/*
+ * Largest part of a call's time that can remain; above, and below 0, it is instructions left out.
+ */
 #define MAX_PART 2
 
-/* What remains of a plain call in a region.  model.h has them. */
+/* The time of a plain call that remains in a region, from model.h. */
 struct model_class {
 	const char *title;
 	double ordinary, least, most, named;
@@ -31,15 +35,15 @@ struct saving {
 };
 
 /*
- * Returns the processor time of calls less what recording took; never less than what calls without
- * anything in them take.
+ * Returns the processor time of calls less the recording's, but never less than the time of empty
+ * calls.
  */
 double saving_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu);
 
-/* Rounds ns: sums of what a hostile recording says may be anything. */
+/* Rounds ns within int64_t, because a hostile recording may sum up to anything. */
 int64_t saving_ns(double ns);
 
-/* Tells whether so much is worth a line and a try. */
+/* True if the saving is worth a finding. */
 bool saving_pays(const struct advice *advice, const struct saving *saving);
 
 /* Returns a new finding, or NULL: there is no room. */

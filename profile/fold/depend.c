@@ -121,7 +121,7 @@ static void depend_count_of(struct depends *depends, const struct depend *depend
 	for (uint32_t i = 1; (from = recent_at(depend, i)); i++)
 		if (from->count >= 0) {
 			/*
-			 * A count that is all that was asked for tells little: both may be a
+			 * A full count proves little, because both counts may be one
 			 * constant.
 			 */
 			if ((uint64_t)from->count == call->args[argument + 1]) {

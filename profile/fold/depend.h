@@ -19,7 +19,7 @@ struct recent {
 	int64_t count;	/* that it returned; -1: none */
 	uint64_t asked; /* for at most so much */
 	uint64_t buffer;
-	uint64_t size; /* of what it wrote there; 0: nothing */
+	uint64_t size; /* of the bytes that it wrote there; 0: none */
 	uint32_t made;
 	uint64_t path; /* hash; 0: none */
 };
@@ -37,7 +37,7 @@ struct depends {
 bool depends_create(struct depends *depends, struct profile *profile);
 void depends_destroy(struct depends *depends);
 
-/* Counts what the call takes from those before, and remembers it. */
+/* Counts the values that the call takes from earlier ones, and remembers the call. */
 void depend_count(struct depends *depends, struct depend *depend, const struct event_call *call,
 		  uint32_t site, const struct open_file *file);
 

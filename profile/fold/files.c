@@ -242,7 +242,7 @@ struct open_file *files_of_call(const struct fold_process *process, const struct
 	return argument < 0 ? NULL : files_get(process, (int)call->args[argument]);
 }
 
-/* Hashes process and name of what is opened for reading only, or returns 0. */
+/* Returns a hash of the process and the name if a file is opened for reading only, or 0. */
 static uint64_t files_asked(const struct fold_process *process, const struct event_call *call,
 			    const char *path)
 {
@@ -293,7 +293,7 @@ static void files_moved(struct open_file *file, const struct event_call *call)
 {
 	switch (call->nr) {
 	case SYS_lseek:
-		/* It goes to somewhere in what is written. */
+		/* The position moves to within the written part. */
 		if (call->ret != file->position)
 			file->extends = file->flags & O_APPEND;
 		file->position = call->ret;

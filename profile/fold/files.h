@@ -28,7 +28,7 @@ struct open_file {
 	bool extends;	/* its writes make it longer, as far as is known */
 	uint32_t flags; /* O_* */
 	int64_t position;
-	/* `cosy run`: what reads have earned so far, ns. */
+	/* `cosy run`: ns that reads have earned so far. */
 	int64_t credit;
 	bool window;
 	uint64_t window_reads;		/* what it has served */
@@ -38,19 +38,19 @@ struct open_file {
 	int64_t next;			/* where a sequential read would go on */
 	uint64_t direct, fetched;	/* reads past the window, their bytes or pages */
 	int64_t low, high;		/* and between which offsets */
-	uint64_t steady;		/* since the last one that was higher */
-	char *path;			/* of one that it may serve; NULL: not known */
+	uint64_t steady;		/* since the last higher one */
+	char *path;			/* of a file that it may serve; NULL: unknown */
 	uint32_t run_file;		/* profile.run_files; 0: none */
 	uint64_t calls, cpu;
 	/* useless.h */
 	uint64_t asked;	   /* hash of its process and name; 0: not known */
-	uint64_t contents; /* hash of what was read, and where; 0: nothing */
+	uint64_t contents; /* hash of the bytes read and their places; 0: none */
 	bool unsure;	   /* something else was done with it, or is not known */
 	bool ended;	   /* a read has found its end */
 	/* relax.h */
 	uint32_t name;	  /* its number; 0: not known */
 	bool rewrites;	  /* an old end would be there still */
-	bool fresh;	  /* truncated, and not known to have had contents */
+	bool fresh;	  /* truncated, and maybe empty before */
 	uint64_t settled; /* its process's, when it was opened */
 	uint64_t writes, small_writes, coalesced, coalesced_cpu;
 	struct {
@@ -76,7 +76,7 @@ struct fold_process {
 	uint64_t directory;    /* changes with each chdir */
 	bool moved;	       /* it, or who made it, has changed it */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
-	int64_t dearer;	       /* what a window has to earn here, beyond WINDOW_COST */
+	int64_t dearer;	       /* ns that a window has to earn here, beyond WINDOW_COST */
 	bool late;	       /* the next window is, and teaches nothing */
 	bool threaded;	       /* it has, or had, a second thread */
 	bool bus_handled;      /* its SIGBUS may be its own, so `cosy run` maps nothing */
@@ -89,7 +89,7 @@ struct fold_process {
 struct open_file *open_file_create(struct files *files, unsigned int kind);
 
 struct open_file *files_get(const struct fold_process *process, int64_t fd);
-/* Puts the file there, with one more reference; drops what was there. */
+/* Puts the file there with one more reference, and drops the previous one. */
 void files_set(struct files *files, struct fold_process *process, int64_t fd,
 	       struct open_file *file);
 void files_drop(struct files *files, struct open_file *file);
@@ -98,7 +98,7 @@ struct file_table *file_table_create(void);
 struct file_table *file_table_copy(struct file_table *from);
 void file_table_drop(struct files *files, struct file_table *table);
 
-/* Does to descriptors what the call does; to be called once the call has been counted. */
+/* Applies the call's effect to the descriptors.  Call it after the call has been counted. */
 void files_call(struct files *files, struct fold_process *process, const struct event_call *call);
 
 /* Returns the file that a call is made on, or NULL. */
@@ -108,7 +108,7 @@ struct open_file *files_of_call(const struct fold_process *process, const struct
 void files_session(struct files *files, struct open_file *file, const struct event_call *call,
 		   const struct sums *sums);
 
-/* Tells by its path alone what kind of file it may be. */
+/* Guesses the kind of a file from its path alone. */
 enum file_kind file_kind_of_path(const char *path);
 
 #endif /* COSY_PROFILE_FILES_H */

@@ -220,7 +220,7 @@ static void take_fork(struct fold *fold, const struct event_fork *fork)
 	process_check(fold, process);
 }
 
-/* Files with O_CLOEXEC are closed; whoever shared the table no longer does. */
+/* Close files with O_CLOEXEC; the table is no longer shared. */
 static void take_exec(struct fold *fold, const struct event_exec *exec)
 {
 	struct fold_thread *thread = thread_of(fold, exec->event.tid, exec->pid);
@@ -285,7 +285,7 @@ static void take_exit(struct fold *fold, const struct event_exit *exit)
 		thread_end(fold, thread);
 }
 
-/* --- What code there is --------------------------------------------------------------- */
+/* --- Objects and stacks --------------------------------------------------------------- */
 
 static void take_object(struct fold *fold, const struct event_object *object)
 {
@@ -342,7 +342,7 @@ static enum call_origin stack_origin(const struct profile *profile, uint32_t num
 		return ORIGIN_PROGRAM;
 	if (!stack->user || stack->raw)
 		return ORIGIN_BARE;
-	/* The function that makes it was called from libc, too. */
+	/* The calling function was itself called from libc. */
 	return stack->user > 1 ? ORIGIN_LIBC : ORIGIN_PROGRAM;
 }
 
@@ -355,7 +355,10 @@ static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32
 	bool new;
 	uint32_t number;
 
-	/* Take the place in the program and its caller, which tells what a shared helper is for. */
+	/*
+	 * Take the place in the program and its caller, which distinguishes uses of a shared
+	 * helper.
+	 */
 	if (stack) {
 		const struct stack *of = &profile->stacks[stack];
 
@@ -389,7 +392,7 @@ static enum call_class class_of_read(const struct event_call *call, unsigned int
 				    : CLASS_READ_LARGE;
 }
 
-/* Tells whether a call of the stat family is about a descriptor: libc makes fstat of newfstatat. */
+/* True if a call of the stat family names a descriptor: libc implements fstat by newfstatat. */
 static bool call_is_of_descriptor(const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
@@ -397,7 +400,7 @@ static bool call_is_of_descriptor(const struct event_call *call)
 	return !path || !*path;
 }
 
-/* Tells whether a call has a specialised version that looks names up (kmod/fast/lookup.h). */
+/* True if the call has a specialised version that looks names up (kmod/fast/lookup.h). */
 static bool call_is_named(const struct event_call *call)
 {
 	switch (call->nr) {
@@ -427,10 +430,10 @@ static bool path_is_mounted(const char *path)
 }
 
 /*
- * Tells whether the specialised version looks up such a path (kmod/fast/prefix.c): from the current
- * directory, an open one or the root, by names alone, in one file system.  Of several names, only
- * where the thread's call before was by name as well: any other call has it let go of the
- * directories on the way.
+ * True if the specialised version looks up such a path (kmod/fast/prefix.c): from the current
+ * directory, an open one or the root, by names alone, in one file system.  A path of several names
+ * also needs a previous call by name in the thread, because any other call drops the directories on
+ * the way.
  */
 static bool path_is_of_names(const char *path, bool named)
 {
@@ -457,7 +460,7 @@ static enum call_class class_of_stat(const struct event_call *call, bool named)
 	return path_is_of_names(event_path(&call->event), named) ? CLASS_STAT : CLASS_STAT_PATH;
 }
 
-/* The specialised version writes over what is there: to make the file longer is the kernel's. */
+/* The specialised version overwrites existing bytes; only the kernel makes a file longer. */
 static enum call_class class_of_write(const struct open_file *file)
 {
 	if (!file || file->kind != FILE_REGULAR)
@@ -546,7 +549,7 @@ static void take_started(struct fold_process *process, const struct event_call *
 
 	if (call->ret || (call->nr != SYS_execve && call->nr != SYS_execveat))
 		return;
-	/* A name that means another file in each process tells nothing here. */
+	/* Ignore a name that means another file in each process. */
 	if (!path || call->event.flags & EVENT_PATH_CUT || path_is_own(path))
 		path = "";
 	strcpy(process->started, path);
@@ -623,7 +626,7 @@ static void take_descriptor(struct fold *fold, const struct event_descriptor *to
 	if (!file)
 		return;
 	file->flags = told->open_flags;
-	/* A running program has opened it, as far as is known; what is started later has not. */
+	/* Assume that a running program has opened it, and a program started later has not. */
 	file->opened = file->earlier = told->fd > STDERR_FILENO;
 	file->extends = told->open_flags & O_APPEND;
 	if (told->open_flags & O_DIRECTORY)

@@ -143,7 +143,7 @@ static uint32_t grammar_loop(struct grammar *grammar, const struct grammar_node 
 		if (i)
 			symbol_common(profile, symbol, part);
 	}
-	/* Let one call that repeats match one that does not. */
+	/* Let a repeated call match a single one. */
 	site = symbol_of(grammar, nodes[0].symbol)->site;
 	if (len == 1 && site)
 		symbol->match = nodes[0].symbol;
@@ -230,7 +230,7 @@ static void line_absorb(struct grammar_line *line, uint32_t len)
 	line->n -= len;
 }
 
-/* Tells whether two nodes match: a call and a call, a call and its loop, a loop and itself. */
+/* True if two nodes match: two calls, a call and its loop, or a loop and itself. */
 static bool line_join(struct grammar *grammar, struct grammar_line *line)
 {
 	struct grammar_node *a = &line->nodes[line->n - 2], *b = a + 1;

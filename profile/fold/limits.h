@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.h - of how much is kept, so that memory does not grow with what is recorded; what is
- * more than that is counted (profile.forgotten).  The fuzzer has small ones, to meet them.
+ * limits.h - bounds of the profile's tables, so that memory does not grow with the recording.
+ * Entries beyond them are only counted (profile.forgotten).  The fuzzer uses small ones, to reach
+ * them.
  */
 #ifndef COSY_PROFILE_LIMITS_H
 #define COSY_PROFILE_LIMITS_H
@@ -33,8 +34,8 @@
 #define LIMIT_OPEN	 65536 /* files, in all processes */
 #define LIMIT_NAMES	 16384 /* answers that are remembered; a power of two */
 #define LIMIT_LINE	 64    /* nodes of a thread */
-#define LIMIT_FILE_NAMES 65536 /* of which it is known whether they have contents */
-#define LIMIT_RUN_FILES	 256   /* that `cosy run` would serve, of which each is counted */
+#define LIMIT_FILE_NAMES 65536 /* files whose contents or emptiness is known */
+#define LIMIT_RUN_FILES	 256   /* files counted one by one that `cosy run` would serve */
 #define LIMIT_WAITS	 256   /* threads whose last call is known to be a wait */
 #endif
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * profile.h - a folded recording: sums and structure, no single call.
- * Numbers of sites, symbols, stacks and rows begin at 1; 0 is none.  Times are ns, as recorded:
- * what recording itself cost is for the reader to subtract (event_header.call_cost), since that is
- * known for sums only.
+ * Numbers of sites, symbols, stacks and rows begin at 1; 0 is none.  Times are recorded ns: readers
+ * subtract the cost of recording (event_header.call_cost), which is known for sums only.
  */
 #ifndef COSY_PROFILE_PROFILE_H
 #define COSY_PROFILE_PROFILE_H
@@ -79,7 +78,7 @@ enum call_origin {
 	ORIGIN_BARE,	/* the program's, by syscall(2), or without a C library of its own */
 };
 
-/* Loops at one place of the source: what one region could hold. */
+/* Loops at one place of the source, which one region could hold. */
 struct profile_row {
 	uint32_t symbol; /* the loop with most of the calls */
 	uint32_t variants;
@@ -94,7 +93,7 @@ struct profile_row {
 
 enum edge_kind { EDGE_DESCRIPTOR, EDGE_BUFFER, EDGE_COUNT, EDGE_POSITION, EDGE_PATH, EDGES };
 
-/* Finds what a call takes from one shortly before it in the same thread. */
+/* A value that a call takes from an earlier one in the same thread. */
 struct edge {
 	uint32_t from, to; /* sites */
 	uint8_t kind;	   /* enum edge_kind */
@@ -118,18 +117,18 @@ enum run_reason {
 	RUN_REASONS
 };
 
-/* Of reads that `cosy run` would serve, and what comes with them. */
+/* Sums of reads that `cosy run` would serve, and of the calls around them. */
 struct run_served {
 	uint64_t calls, cpu, bytes;
 	uint64_t seeks, windows, random, fetches, fetched; /* as in run_sums */
 };
 
-/* A file of which it would serve reads. */
+/* A file whose reads it would serve. */
 struct run_file {
 	char path[EVENT_MAX_PATH]; /* relative to the directory that the program was started in */
 	uint32_t program;	   /* programs */
 	char started[EVENT_MAX_PATH]; /* the path that it was executed by; "": not known */
-	bool first;		      /* it is the one that was recorded, not one that it started */
+	bool first;		      /* the recorded program itself, not one that it started */
 	struct run_served served;
 };
 
@@ -138,9 +137,9 @@ struct run_sums {
 	uint64_t calls[RUN_REASONS], cpu[RUN_REASONS], bytes[RUN_REASONS];
 	uint64_t seeks;		    /* lseeks that would not reach the kernel */
 	uint64_t windows, programs; /* windows made; execs and processes */
-	uint64_t random;	    /* of those that would be served: elsewhere than the last one */
+	uint64_t random;	    /* served reads at another place than the previous one */
 	uint64_t fetches, fetched;  /* fills of windows, and bytes of them */
-	uint64_t earlier; /* of those that would be served: of files open when recording began */
+	uint64_t earlier;	    /* served reads of files that were open when recording began */
 };
 
 enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAXES };
@@ -173,7 +172,7 @@ struct profile {
 	struct sums sums;
 	uint64_t lost, recorded, took, recorder_cpu;
 	uint64_t first, last; /* times */
-	uint64_t forgotten;   /* calls of which less is known, since a table was full */
+	uint64_t forgotten;   /* calls counted with less detail because a table was full */
 	uint32_t processes, threads;
 	uint32_t running;	      /* processes that went on when the recording ended */
 	char program[EVENT_MAX_PATH]; /* the first */
@@ -202,7 +201,7 @@ struct profile {
 	struct relax_sums relax[RELAXES];
 	struct {
 		uint64_t files, calls, cpu;
-	} fresh; /* truncated and written, and not known to have had contents */
+	} fresh; /* truncated and written, and maybe empty before */
 	struct {
 		uint64_t calls, of, cpu;
 		uint32_t site; /* with most of them */

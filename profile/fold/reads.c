@@ -34,7 +34,7 @@ static enum run_reason reads_reason(const struct open_file *file, enum call_orig
 	return origin == ORIGIN_BARE ? RUN_OWN : RUN_SERVED;
 }
 
-/* Counts what a read of so many bytes earns.  True if the file has a window when it is made. */
+/* Adds the earnings of a read of so many bytes.  True if the file has a window for it. */
 static bool reads_earned(struct profile *profile, struct fold_process *process,
 			 struct open_file *file, const struct event_call *call)
 {
@@ -59,7 +59,7 @@ static bool reads_earned(struct profile *profile, struct fold_process *process,
 	return false;
 }
 
-/* Ends a file's window.  One that has not paid doubles what the next has to earn. */
+/* Ends a file's window.  If it has not paid, the next one has to earn twice as much. */
 static void reads_drop(struct fold_process *process, struct open_file *file)
 {
 	int64_t price = WINDOW_COST + process->dearer;
@@ -97,7 +97,7 @@ static void reads_dup_to(struct fold_process *process, const struct event_call *
 	reads_drop(process, files_get(process, (int)call->args[1]));
 }
 
-/* Tells of an ioctl or an fcntl whether it needs the position. */
+/* True if an ioctl or an fcntl needs the position. */
 static bool control_ends(const struct event_call *call)
 {
 	if (call->nr == SYS_ioctl)
@@ -162,7 +162,10 @@ static void reads_past(struct profile *profile, const struct fold_process *proce
 	}
 	file->fetched += size > FIRST_FETCH ? size : FIRST_FETCH;
 	areas = ((uint64_t)(file->high - file->low) >> MAP_AREA_SHIFT) + 1;
-	/* How large the file is, nothing tells: about so large, if no read was farther for long. */
+	/*
+	 * Estimates the size of the file, which is not recorded: the farthest read, if none was
+	 * farther for long.
+	 */
 	if (file->steady >= STEADY_READS && file->high < STORE_WHOLE &&
 	    file->fetched >= 2 * (uint64_t)file->high) {
 		file->whole = true;
@@ -174,7 +177,7 @@ static void reads_past(struct profile *profile, const struct fold_process *proce
 		file->whole = true;
 }
 
-/* True if the window has what is read, or is filled with it, since it comes next. */
+/* True if the window contains the bytes, or is filled with them because they come next. */
 static bool reads_window(struct profile *profile, const struct fold_process *process,
 			 struct open_file *file, const struct event_call *call)
 {
@@ -232,7 +235,7 @@ static void run_served_add(struct run_served *sum, const struct run_served *afte
 	sum->fetched += after->fetched - before->fetched;
 }
 
-/* Returns where what is served of a file is counted, or NULL: it is not known, or too many are. */
+/* Returns the counts of a served file, or NULL if it is unknown, or too many are counted. */
 static struct run_served *served_of(struct profile *profile, struct table *names,
 				    const struct fold_process *process, struct open_file *file)
 {
@@ -268,7 +271,7 @@ static void reads_count_all(struct profile *profile, struct fold_process *proces
 	struct run_sums *run = &profile->run;
 	enum run_reason reason;
 
-	/* What a program does with SIGBUS cannot be seen: a handler, or none again. */
+	/* The new action for SIGBUS is not recorded: it may be a handler, or the default again. */
 	if (call->nr == SYS_rt_sigaction && call->args[0] == SIGBUS && call->args[1])
 		process->bus_handled = true;
 	reads_end(process, file, call, origin);

@@ -58,7 +58,7 @@ static void contents_note(struct relax *relax, uint32_t name, enum contents cont
 		relax->contents[name] = contents;
 }
 
-/* Tells of a call before which all old ends are cut, whatever file it is on. */
+/* True for a call before which all old ends are cut, whatever its file is. */
 static bool call_settles(const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
@@ -119,7 +119,7 @@ static bool call_settles(const struct event_call *call)
 	}
 }
 
-/* Tells of a call that leaves an old end of its file as it is. */
+/* True for a call that leaves an old end of its file as it is. */
 static bool call_leaves(const struct open_file *file, const struct event_call *call)
 {
 	switch (call->nr) {
@@ -129,7 +129,7 @@ static bool call_leaves(const struct open_file *file, const struct event_call *c
 	case SYS_fcntl:
 		return call->args[1] == F_GETFD || call->args[1] == F_SETFD;
 	case SYS_lseek:
-		/* What is written since the open is before the position. */
+		/* The bytes written since the open are before the position. */
 		return (call->args[2] == SEEK_CUR && !call->args[1]) ||
 		       (call->args[2] == SEEK_SET && call->args[1] == file->rewrite.bytes);
 	default:
@@ -137,7 +137,7 @@ static bool call_leaves(const struct open_file *file, const struct event_call *c
 	}
 }
 
-/* Tells of a call that others learn nothing by, so that writes around it are in a row. */
+/* True for a call that reveals nothing to others, so that writes around it can be joined. */
 static bool call_is_private(const struct open_file *file, const struct event_call *call)
 {
 	switch (call->nr) {

@@ -2,9 +2,9 @@
 /*
  * relax.h - predicts the changes by `cosy run --relax`, by the rules of run/relax.
  *
- * trunc: an open with O_TRUNC frees what is in the file, so that only a file that has contents is
- * cheaper to write over in place.  The recording shows contents where a file of that name was read
- * or written before.  No other open is counted.
+ * trunc: an open with O_TRUNC frees the file's blocks, so overwriting in place is cheaper only for
+ * a file that has contents.  The recording shows contents if a file of that name was read or
+ * written before.  No other open is counted.
  *
  * coalesce: only writes that come in a row are joined.
  */
@@ -28,8 +28,8 @@ void relax_count(struct relax *relax, struct fold_process *process, struct open_
 		 const struct event_call *call, enum call_origin origin);
 
 /*
- * Notes what a call has opened; `directory`: the serial of the one to which its name is relative,
- * since the file may have taken its descriptor.
+ * Notes the file that a call has opened.  `directory` is the serial of the directory that its name
+ * is relative to, because the file may have taken its descriptor.
  */
 void relax_opened(struct relax *relax, struct fold_process *process, struct open_file *file,
 		  uint64_t directory, const struct event_call *call, enum call_origin origin);
@@ -41,7 +41,7 @@ static inline uint64_t relax_directory(const struct fold_process *process,
 	return file ? file->serial : process->directory;
 }
 
-/* Adds what became of a file that is closed for good. */
+/* Adds the rewrites of a file when its last descriptor is closed. */
 void relax_closed(struct profile *profile, const struct open_file *file);
 
 #endif /* COSY_PROFILE_RELAX_H */

@@ -57,8 +57,8 @@ static uint64_t row_key(const struct profile *profile, uint32_t core)
 }
 
 /*
- * Makes a loop the one that stands for the row: the place to mark is in it, not in another one of
- * its function.
+ * Makes a loop represent the row: the place to mark is in this loop, not in another one of its
+ * function.
  */
 static void row_stand_for(struct profile *profile, struct profile_row *row, uint32_t core)
 {

@@ -70,15 +70,15 @@ static void timeline_fold(struct timeline *timeline)
 	}
 }
 
-/* Returns a time since the start; what came before the first call ended counts at the start. */
+/* Returns a time since the start; times before the first call's end count as the start. */
 static uint64_t timeline_since(const struct timeline *timeline, uint64_t time)
 {
 	return time > timeline->start ? time - timeline->start : 0;
 }
 
 /*
- * Returns the bin of a time.  The first that is asked for begins the timeline, with what was computed
- * before it, `user`.
+ * Returns the bin of a time.  The first time begins the timeline, with the `user` ns computed
+ * before it.
  */
 static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lane, uint64_t time,
 					 uint64_t user)

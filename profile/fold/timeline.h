@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - when each process was in calls and between them, in bins that become twice as long
- * whenever the recording outgrows them.  There is a lane for each process that runs, as long as
- * there is room, and for those of the ended that had most to do; one for all others.
+ * whenever the recording outgrows them.  While there is room, each running process has a lane, and
+ * so do the busiest processes that have ended; all others share one.
  */
 #ifndef COSY_PROFILE_TIMELINE_H
 #define COSY_PROFILE_TIMELINE_H
@@ -34,15 +34,14 @@ struct timeline {
 	struct timeline_lane lanes[TIMELINE_LANES + 1];
 };
 
-/* Returns the lane of a new process; the ended one that had least to do makes room for it. */
+/* Returns the lane of a new process; the least busy process that has ended makes room for it. */
 uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
 
 /* Notes that a process has ended, and needs its lane no more. */
 void timeline_end(struct timeline *timeline, uint32_t lane);
 
 /*
- * Adds what a thread computed up to `time`, in ns: to as many bins before it as that takes, since one
- * may be shorter.
+ * Adds the ns that a thread computed up to `time`, spread over as many bins before it as needed.
  */
 void timeline_gap(struct timeline *timeline, uint32_t lane, uint64_t time, uint64_t user);
 

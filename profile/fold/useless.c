@@ -30,7 +30,7 @@ static unsigned int call_flags(const struct event_call *call)
 	return call_kind(call->nr)->flags;
 }
 
-/* Tells whether the call asks who the process or its user is. */
+/* True if the call queries the identity of the process or its user. */
 static bool is_identity(const struct event_call *call)
 {
 	unsigned int flags = call_flags(call);
@@ -38,7 +38,7 @@ static bool is_identity(const struct event_call *call)
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_NO_ERROR;
 }
 
-/* Tells whether the call asks about a name and changes nothing. */
+/* True if the call queries a name and changes nothing. */
 static bool is_look_up(const struct event_call *call)
 {
 	unsigned int flags = call_flags(call);
@@ -46,7 +46,7 @@ static bool is_look_up(const struct event_call *call)
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
 }
 
-/* Tells whether it asks for the attributes of a name; *follows: of what a symbolic link leads to. */
+/* True if the call queries a name's attributes; *follows: those of a symbolic link's target. */
 static bool is_stat(const struct event_call *call, bool *follows)
 {
 	*follows = call->nr != SYS_lstat;
@@ -58,7 +58,7 @@ static bool is_stat(const struct event_call *call, bool *follows)
 	       call->nr == SYS_statx;
 }
 
-/* Tells whether the C library asks whether the time zone has become another one. */
+/* True if the C library checks whether the time zone has changed. */
 static bool is_zone(const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
@@ -120,7 +120,7 @@ static bool useless_twice(struct useless *useless, const struct fold_process *pr
 		return false;
 	known = &useless->names[question % LIMIT_NAMES];
 	other = *known == (table_mix(question, !follows) | 1);
-	/* Each answer serves one of the other kind: who asks by both again and again asks AGAIN. */
+	/* Each result pairs with one of the other kind; a repeated pair counts as AGAIN. */
 	*known = other ? 0 : table_mix(question, follows) | 1;
 	return other;
 }
@@ -135,7 +135,7 @@ static bool opens_directory(const struct event_call *call)
 	return call->args[call->nr == SYS_open ? 1 : 2] & O_DIRECTORY;
 }
 
-/* Notes what is done with a file that may be read again. */
+/* Notes the calls on a file that may be read again. */
 static void contents_note(struct open_file *file, const struct event_call *call)
 {
 	bool reads = call->nr == SYS_read || call->nr == SYS_pread64;
@@ -175,7 +175,10 @@ static void useless_found(struct profile *profile, enum useless_kind kind,
 	}
 }
 
-/* Counts all calls of a file that is closed, if it was read whole and the same had been read before. */
+/*
+ * Counts all calls of a file that is closed, if it was read whole and the same had been read
+ * before.
+ */
 static void useless_reread(struct useless *useless, struct profile *profile,
 			   const struct open_file *file, const struct event_call *call,
 			   uint32_t site)
