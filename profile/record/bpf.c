@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * bpf.c - a back end that has BPF programs in the kernel watch.  cosy-observe loads them and passes
- * on what they observe; here, without a privilege, events are made of it.  What runs is not
- * stopped, so what is not in an observation may be gone by now: which files' code is mapped where
- * follows from the calls, and /proc is asked only where that does not say.
+ * bpf.c - a back end whose watchers are BPF programs in the kernel.  cosy-observe loads them and
+ * passes on their observations; this file, without a privilege, turns these into events.  Watched
+ * programs are not stopped, so anything that an observation lacks may be gone by now.  The calls
+ * show which files' code is mapped at which addresses; /proc is read only if they do not.
  */
 #include <elf.h>
 #include <errno.h>
@@ -105,7 +105,7 @@ static uint32_t stack_number(struct observed_process *process, const struct obse
 	return space_stack(process->space, &registers);
 }
 
-/* Returns the stack of a call: the one that it tells, or one that its thread told before. */
+/* Returns the stack of a call: from its observation, or from an earlier one of its thread. */
 static uint32_t call_stack(struct observed_thread *thread, const struct observed_call *told)
 {
 	uint32_t stack;
@@ -272,7 +272,7 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	tell_exec(&watcher->sink, told->head.pid, told->head.tid, told->head.time, path);
 }
 
-/* Tells what a thread computed after its last call, not of ours before it is the program. */
+/* Emits the computation after a thread's last call, except of our child before its execve. */
 static void take_gap(struct watcher *watcher, const struct observed_gap *told)
 {
 	const struct observed_thread *thread = *thread_place(&watcher->observed, told->head.tid);

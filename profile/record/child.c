@@ -127,7 +127,7 @@ void calibration_take(void *context, const struct event *event)
 	calibration->calls++;
 }
 
-/* The mean: what is subtracted with it are sums of many calls, dear ones and cheap ones. */
+/* Use the mean: it is subtracted from sums of many calls, expensive and cheap ones. */
 void calibration_end(struct calibration *calibration, struct event_header *header)
 {
 	uint64_t call = calibration->usual.call, gap = calibration->usual.all - call, cpu, user;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event.h - the format of a recording: a header and then events, in the order in which the
- * calls ended within each thread.  A back end makes them, fold/ eats them as they come, and a
+ * calls ended within each thread.  A back end makes them, fold/ consumes them as they come, and a
  * file of them can be read again (`cosy profile --read`).
  *
  * Everything is little-endian and a multiple of 8 bytes long.  Times are nanoseconds of
- * CLOCK_MONOTONIC.  A reader takes EVENT_VERSION only, and skips no event that it does not know:
- * a new kind or field raises the version.
+ * CLOCK_MONOTONIC.  A reader accepts only EVENT_VERSION and skips no unknown event, so a new kind
+ * or field needs a new version.
  */
 #ifndef COSY_PROFILE_EVENT_H
 #define COSY_PROFILE_EVENT_H
@@ -35,8 +35,8 @@ struct event_header {
 	uint32_t size;	  /* of this header */
 	uint32_t backend; /* enum event_backend */
 	/*
-	 * ns of processor time that recording adds to what it measures of a call, calibrated; below
-	 * 0: the part of the crossing that is measured with what lies between two calls.
+	 * Calibrated ns of processor time that recording adds to a call's measured time.  Below 0:
+	 * the part of the crossing that counts as time between two calls.
 	 */
 	int32_t call_cost;
 	uint32_t gap_cost;  /* and between two calls of a thread */
@@ -52,7 +52,7 @@ enum event_kind {
 	EVENT_CALL = 1,
 	EVENT_OBJECT,	  /* a file that code is mapped from, before the first stack with it */
 	EVENT_STACK,	  /* before the first call from it */
-	EVENT_DESCRIPTOR, /* that a process had open when recording began */
+	EVENT_DESCRIPTOR, /* a descriptor that was open when recording began */
 	EVENT_FORK,	  /* a process or a thread began */
 	EVENT_EXEC,
 	EVENT_EXIT, /* of a thread; of the process when it is the last one */
@@ -166,19 +166,19 @@ struct event_end {
 	uint64_t cpu;	/* ns that the recorder itself took */
 };
 
-/* Returns NULL: `event`, of which `size` bytes can be read, is well formed; or what is wrong. */
+/* Returns NULL if `event`, with `size` readable bytes, is well formed; otherwise the error. */
 const char *event_check(const struct event *event, size_t size);
 
 /* Returns the path of an event that has one, or NULL. */
 const char *event_path(const struct event *event);
 
-/* Write a recording.  Both return false when the file cannot take it; errno says why. */
+/* Write a recording.  Both return false, with errno set, if a write fails. */
 bool event_file_begin(FILE *file, const struct event_header *header);
 bool event_file_add(FILE *file, const struct event *event);
 
 /*
  * Read a recording: the header, then event after event into `buffer`, of EVENT_MAX_SIZE bytes,
- * aligned to 8.  1: there is one; 0: the file is at its end; -1: *why says what is wrong with it.
+ * aligned to 8.  They return 1 for an event, 0 at the end of the file, -1 for an error in *why.
  */
 int event_file_header(FILE *file, struct event_header *header, const char **why);
 int event_file_next(FILE *file, struct event *buffer, const char **why);

@@ -34,7 +34,7 @@ static bool block_empty(const char *block, size_t size)
 	return !*block && !memcmp(block, block + 1, size - 1);
 }
 
-/* Copies what the file has of these bytes.  Empty blocks stay holes, which take no memory. */
+/* Copies these bytes as far as the file goes.  Empty blocks stay holes, which take no memory. */
 static int range_copy(struct image *image, uint64_t offset, uint64_t size)
 {
 	static char block[BLOCK];
@@ -100,14 +100,14 @@ static int headers_copy(struct image *image)
 	return error;
 }
 
-/* Tells whether one segment has the first byte of another one. */
+/* True if one segment contains the first byte of the other. */
 static bool segment_has(const Elf64_Phdr *segment, const Elf64_Phdr *other)
 {
 	return segment->p_offset <= other->p_offset &&
 	       other->p_offset - segment->p_offset < segment->p_filesz;
 }
 
-/* Tells whether the segment has the table of .eh_frame_hdr, and so that section as well. */
+/* True if the segment contains the table of .eh_frame_hdr, and so that section as well. */
 static bool segment_has_frames(const struct image *image, const Elf64_Phdr *segment)
 {
 	for (unsigned int i = 0; i < image->header.e_phnum; i++)
@@ -136,7 +136,7 @@ static bool segment_wanted(const struct image *image, const Elf64_Phdr *segment)
 	}
 }
 
-/* Tells whether a section is .eh_frame or .eh_frame_hdr, once the names are copied. */
+/* True if a section is .eh_frame or .eh_frame_hdr, once the names are copied. */
 static bool section_has_frames(const struct image *image, const Elf64_Shdr *section)
 {
 	static const char name[] = ".eh_frame";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * image.h - copies of ELF files, with the parts that are read.  Others may cut a file short or
- * rewrite it at any time.  A mapping of it would then end this process by SIGBUS, and what was
- * checked could change before it is used.
+ * rewrite it at any time.  A mapping of the file would then end this process by SIGBUS, and checked
+ * bytes could change before their use.
  */
 #ifndef COSY_PROFILE_IMAGE_H
 #define COSY_PROFILE_IMAGE_H

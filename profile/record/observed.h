@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observed.h - the processes and threads that BPF programs observe, by their numbers: what is known
- * of each from its calls, since it is not stopped to be asked.
+ * observed.h - the processes and threads that BPF programs observe, by their numbers.  Their state
+ * is derived from their calls, because they are never stopped.
  */
 #ifndef COSY_PROFILE_OBSERVED_H
 #define COSY_PROFILE_OBSERVED_H
@@ -24,7 +24,7 @@ struct observed_process {
 	pid_t pid;
 	unsigned int threads;
 	bool quiet;	   /* ours still: the program has not been executed */
-	bool leader_ended; /* before others of its threads: not told yet */
+	bool leader_ended; /* before its other threads: not reported yet */
 	struct space *space;
 	char *libraries[MAX_LIBRARIES]; /* paths, by descriptor */
 	char program[EVENT_MAX_PATH];	/* "": not known */
@@ -34,7 +34,7 @@ struct observed_thread {
 	struct observed_thread *next;
 	struct observed_process *process;
 	pid_t tid;
-	uint32_t stacks[OBSERVATION_KNOWN]; /* those told last, by their numbers */
+	uint32_t stacks[OBSERVATION_KNOWN]; /* the last ones sent, by their numbers */
 	uint32_t leaving;		    /* the stack of an execve that is under way, */
 	char path[EVENT_MAX_PATH];	    /* and its path; "": none is */
 };

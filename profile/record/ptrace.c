@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * ptrace.c - a back end that stops each thread twice a call.  It needs no privilege and sees
- * everything, and makes a call some twenty times dearer.  Processor time is the scheduler's
- * (schedstat), read while the thread is stopped.  Most of it is what stopping itself takes, which
- * is calibrated, and measured again and again (struct probes).  What is left after it is subtracted
- * is right to about a microsecond a call, so it says nothing of cheap calls.
+ * everything, but makes a call some 20 times slower.  Processor time is the scheduler's
+ * (schedstat), read while the thread is stopped.  Most of it is the time of stopping itself, which
+ * is calibrated and measured repeatedly (struct probes).  The remainder after subtraction is
+ * accurate to about a microsecond a call, too coarse for cheap calls.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -42,9 +42,9 @@
 	 PTRACE_O_TRACEEXEC)
 
 /*
- * The processor time that a stop takes of a thread: two to thirty us, by where the tracer and the
- * thread run, and by what else runs there.  Now and then a thread is stopped a second time after a
- * call, before it returns to the program: what it took in between is a stop's alone.
+ * The processor time that a stop costs a thread: 2 to 30 us, depending on the processors of tracer
+ * and thread, and on other load.  Now and then a thread is stopped a second time after a call,
+ * before it returns to the program: the time in between is that of one stop.
  */
 struct probes {
 	unsigned int n;
@@ -63,7 +63,7 @@ struct traced_process {
 
 struct traced_thread {
 	struct traced_thread *next;
-	struct traced_process *process; /* NULL: stopped until its parent says who it is */
+	struct traced_process *process; /* NULL: stopped until its parent's event identifies it */
 	pid_t tid;
 	int schedstat;
 	bool in_call, probed;
@@ -88,7 +88,7 @@ struct tracer {
 	uint64_t words[STACK_WORDS];
 };
 
-/* --- Who is watched ------------------------------------------------------------- */
+/* --- Processes and threads ------------------------------------------------------ */
 
 static struct traced_thread **thread_place(struct tracer *tracer, pid_t tid)
 {
@@ -207,7 +207,7 @@ static pid_t thread_group(pid_t tid)
 	return pid;
 }
 
-/* --- What is told --------------------------------------------------------------- */
+/* --- Events --------------------------------------------------------------------- */
 
 static void tell_fork(struct tracer *tracer, struct traced_thread *thread, pid_t parent,
 		      unsigned int flags)
@@ -234,7 +234,7 @@ static void tell_call(struct tracer *tracer, struct traced_thread *thread)
 		   thread->tid);
 }
 
-/* --- The memory of who is watched ------------------------------------------------- */
+/* --- Memory of watched processes -------------------------------------------------- */
 
 static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 {
@@ -244,8 +244,8 @@ static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 }
 
 /*
- * Reads what there is, page by page, up to the first that cannot be read: a stack may end sooner
- * than `size`, at most PAGES_MAX pages less one, asks.
+ * Reads up to `size` bytes, page by page, until the first unreadable page, because a stack may be
+ * shorter.  `size` is at most PAGES_MAX pages less one.
  */
 static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
 {
@@ -295,7 +295,7 @@ static bool lock_from_position(pid_t pid, const struct event_call *call)
 	       lock.l_whence == SEEK_CUR;
 }
 
-/* --- What a stop takes --------------------------------------------------------------- */
+/* --- The time of a stop -------------------------------------------------------------- */
 
 /* Stops a thread that is at a call's end once more on its way to the program. */
 static void probe_begin(struct traced_thread *thread)
@@ -321,8 +321,8 @@ static void probe_end(struct tracer *tracer, struct traced_thread *thread)
 }
 
 /*
- * Returns a time with a stop in it as if that had taken what it took while it was calibrated, which
- * is `cost`.  What would be below 0 is owed, and subtracted from the thread's next ones.
+ * Returns a time that contains a stop, adjusted to the stop's calibrated time `cost`.  A result
+ * below 0 becomes 0, and the rest is owed: it is subtracted from the thread's next times.
  */
 static uint64_t time_level(const struct probes *probes, uint64_t time, double cost, int64_t *owed)
 {
@@ -462,8 +462,8 @@ static void fork_stop(struct tracer *tracer, struct traced_thread *parent)
 }
 
 /*
- * Returns what a thread has computed since its last call.  One that it is in does not end for us:
- * exit_group never does, and another may be under way when the recording ends.
+ * Returns the ns that a thread has computed since its last call.  A call in progress has no
+ * recorded end: exit_group never ends, and another may outlast the recording.
  */
 static uint64_t thread_gap(const struct traced_thread *thread)
 {
@@ -498,7 +498,7 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 		struct traced_thread *other = *thread_place(tracer, former);
 
 		if (other) {
-			/* The first thread has ended without our being told. */
+			/* The first thread has ended without an event. */
 			if (thread->in_call)
 				thread_tell_gap(tracer, thread);
 			thread->call = other->call;
@@ -531,7 +531,7 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 	bool probed = thread && thread->probed;
 
 	if (!thread) {
-		/* A child that its parent has not told of yet waits until it has. */
+		/* A child whose parent has not reported it yet waits until then. */
 		thread_create(tracer, tid);
 		return;
 	}
@@ -599,8 +599,7 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 }
 
 /*
- * Seizes all threads of a process, those too that begin meanwhile, and those that outlived the
- * first.
+ * Seizes all threads of a process, including threads that begin meanwhile or outlived the first.
  */
 static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 {
@@ -632,8 +631,8 @@ static int process_attach(void *tracer, pid_t pid)
 }
 
 /*
- * Waits for any thread, like waitpid(2).  While one that has ended is not waited for, what it has
- * taken of the processor can be read: of one that was killed nothing else tells it.
+ * Waits for any thread, like waitpid(2).  The processor time of an ended thread can be read until
+ * it is waited for; for a killed thread that is the only way.
  */
 static pid_t tracer_wait(struct tracer *tracer, int *status)
 {

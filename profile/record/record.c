@@ -86,7 +86,7 @@ void record_usual_call(int fd)
 		abort();
 }
 
-/* Returns the ns that one takes: the least of a few rounds, since others run here, too. */
+/* Returns the ns of one call: the minimum of a few trials, because other programs run as well. */
 static uint32_t time_of(void (*run)(int), int fd, int turns)
 {
 	uint64_t least = UINT64_MAX;
@@ -138,7 +138,7 @@ static void block_copy(int fd)
 {
 	(void)fd;
 	memcpy(block[1], block[0], EVENT_BLOCK);
-	/* Somebody might look at it. */
+	/* Prevents the compiler from dropping the reads. */
 	__asm__ volatile("" : : "r"(block[1]) : "memory");
 }
 

@@ -23,7 +23,7 @@ struct record_options {
 	const pid_t *pids; /* those to attach to */
 	unsigned int n_pids;
 	enum event_backend backend;
-	void (*say)(enum event_backend backend); /* when it is known that it can be had */
+	void (*say)(enum event_backend backend); /* once the back end is known to be available */
 	volatile sig_atomic_t *stop;
 	bool (*begun)(void *context); /* when all are watched; false: it cannot go on */
 	void *begun_context;
@@ -33,8 +33,8 @@ struct record_options {
 struct record_result {
 	int error;
 	const char *reason;  /* what failed */
-	const char *refusal; /* why this back end cannot be had, and what to do; or NULL */
-	bool refused;	     /* the back end cannot be had here; nothing was begun */
+	const char *refusal; /* why this back end is unavailable, and advice; or NULL */
+	bool refused;	     /* the back end is unavailable here; nothing was begun */
 	pid_t program;	     /* 0: none was started */
 	int status;	     /* of the program, as wait(2) has it; if it was not interrupted */
 	bool interrupted;
@@ -50,12 +50,12 @@ int record_attach(const struct record_options *options, int (*attach)(void *cont
 /* True if the process is not there, or its first thread waits for nothing but wait(2). */
 bool record_ended(pid_t pid);
 
-/* ns that one getppid takes in this process: what a crossing costs here. */
+/* ns that one getppid takes in this process: the cost of a crossing here. */
 uint32_t record_null_call(void);
 
 /*
- * Something that programs do: reads one byte of `fd`, and looks at some memory.  What a back end
- * adds to a call is more than to getppid, since what a call needs has left the caches meanwhile.
+ * Behaves like a program: reads one byte of `fd`, and some memory.  A back end adds more to such a
+ * call than to getppid, because the call's data has left the caches meanwhile.
  */
 void record_usual_call(int fd);
 
@@ -67,7 +67,9 @@ struct record_usual record_usual(int fd);
 /* The same again in fewer calls, while somebody records: ns that it takes in all. */
 uint32_t record_usual_again(int fd);
 
-/* ns by which reading EVENT_BLOCK bytes of `fd` takes longer than one, and that copying them takes. */
+/*
+ * ns by which reading EVENT_BLOCK bytes of `fd` takes longer than one, and that copying them takes.
+ */
 struct record_blocks {
 	uint32_t read, copy;
 };

@@ -12,8 +12,8 @@ bool signal_terminates(int number);
 void signals_catch(void (*handler)(int));
 
 /*
- * Has all but SIGALRM, which may still be under way, as they were again.  If one that terminates
- * came, more of them are ignored: timeout(1) sends it twice, and the report is still to be written.
+ * Restores the handling of all signals but SIGALRM, which may still be pending.  If a terminating
+ * signal came, ignores further ones: timeout(1) sends it twice, and the report is not written yet.
  */
 void signals_release(int came);
 

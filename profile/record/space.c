@@ -16,7 +16,7 @@
 #include "record/space.h"
 
 #define RULES	   8192	 /* entries of the cache of unwind rules, a power of two */
-#define MAX_STACKS 65536 /* that are told apart; a power of two, half of them used */
+#define MAX_STACKS 65536 /* distinct stacks; a power of two, at most 50 % used */
 #define MAX_MAPS   4096
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7 }; /* DWARF's numbers on x86-64 */
@@ -31,7 +31,7 @@ struct space_object {
 	struct functions functions;
 };
 
-/* Tells how to get from a frame to its caller's. */
+/* Leads from a frame to its caller's. */
 struct unwind_rule {
 	const struct space_object *object;
 	uint64_t address;
@@ -479,7 +479,7 @@ static unsigned int space_unwind(struct space *space, const struct space_registe
 	return n;
 }
 
-/* Tells the stack if it is new. */
+/* Returns the number of a stack, and emits the stack if it is new. */
 static uint32_t stack_number(struct objects *objects, const struct event_frame *frames,
 			     unsigned int n)
 {

@@ -31,8 +31,8 @@ void space_destroy(struct space *space);
 void space_forget(struct space *space);
 
 /*
- * Finds what is known without /proc, which may be too late: the program and its dynamic linker, a
- * file's code.
+ * Add mappings that are known without /proc, which may be read too late: the program and its
+ * dynamic linker; a file's code.
  */
 void space_program(struct space *space, const char *path, uint64_t headers, uint64_t linker);
 void space_code(struct space *space, const char *path, uint64_t start, uint64_t size,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tell.h - events that every back end makes alike. */
+/* tell.h - emits the events that all back ends make alike. */
 #ifndef COSY_PROFILE_TELL_H
 #define COSY_PROFILE_TELL_H
 
@@ -15,14 +15,14 @@ uint64_t clock_now(void);
 void event_tell(const struct record_sink *sink, struct event *event, unsigned int kind, size_t size,
 		pid_t tid);
 
-/* Tells what a thread computed after its last call, if it did. */
+/* Emits the ns that a thread computed after its last call, if any. */
 void tell_gap(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time, uint64_t user);
 
-/* Tells of an exec; `path` NULL: of what /proc says. */
+/* Emits an exec; `path` NULL: the path that /proc reports. */
 void tell_exec(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time,
 	       const char *path);
 
-/* Tells of the descriptors that are open already. */
+/* Emits the descriptors that are already open. */
 void tell_descriptors(const struct record_sink *sink, pid_t pid, pid_t tid);
 
 #endif /* COSY_PROFILE_TELL_H */

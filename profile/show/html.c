@@ -124,7 +124,7 @@ static void html_bar(FILE *to, double low, double high)
 		low, high - low);
 }
 
-/* Shows a saving as the terminal does, and draws it where it is a share. */
+/* Shows a saving as the terminal does, and draws it if it is a share. */
 static void html_range(FILE *to, const struct advice *advice, const struct finding *finding)
 {
 	double low = show_saving(finding->low, advice->cpu);
@@ -295,7 +295,7 @@ static void html_sequences(FILE *to, const struct advice *advice, struct places 
 	free(order);
 }
 
-/* Leaves zeros out, so that what is none catches the eye. */
+/* Leaves zeros out, so that other numbers stand out. */
 static void html_number(FILE *to, uint64_t number)
 {
 	char count[PAGE_COUNT];

@@ -89,7 +89,7 @@ static void lane_show(FILE *to, const struct profile *profile, uint32_t number, 
 	fputs("</svg>\n", to);
 }
 
-/* Tells whether a lane would not be seen beside the others. */
+/* True if a lane would be invisible beside the others. */
 static bool lane_small(const struct profile *profile, const struct timeline_lane *lane)
 {
 	return lane->calls * 1000 < profile->sums.calls &&

@@ -14,8 +14,8 @@
 enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
 
 /*
- * Prints text so that it can be nothing but text there; at most `width` characters, 0: all.  Text that
- * is cut ends in two dots.
+ * Prints text so that it can be nothing but text there; at most `width` characters, 0: all.  Text
+ * that is cut ends in two dots.
  */
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
 
@@ -34,7 +34,7 @@ struct place show_line_of(struct places *places, const struct advice *advice,
 bool show_suggested(char *to, size_t size, struct places *places, const struct advice *advice,
 		    const struct finding *finding);
 
-/* Names what a finding says is to be done next. */
+/* Returns the label of a finding's next step. */
 const char *show_next(const struct finding *finding);
 
 /* Writes the names of the programs that made the calls, most calls first, as they are. */

@@ -47,7 +47,7 @@ static void show_line(FILE *to, const char *label, const char *text)
 	putc('\n', to);
 }
 
-/* Says what to type: where the line of a loop is known the option that marks it, and then by hand. */
+/* Prints the command to type: if the line of a loop is known, the option that marks it first. */
 static void show_type(FILE *to, const struct advice *advice, struct places *places,
 		      const struct finding *finding)
 {
@@ -142,7 +142,7 @@ static void show_head(FILE *to, const struct advice *advice)
 			profile->forgotten);
 }
 
-/* Tells whether the two read alike, whichever places in the program they are of. */
+/* True if both have the same text, whatever their places in the program are. */
 static bool edge_same(const struct profile *profile, const struct edge *a, const struct edge *b)
 {
 	return a->kind == b->kind && profile->sites[a->from].nr == profile->sites[b->from].nr &&
@@ -183,7 +183,7 @@ static void show_dependences(FILE *to, const struct advice *advice)
 		putc('\n', to);
 }
 
-/* Explains what the summary has shown and a first reader cannot know. */
+/* Explains terms of the summary to a first reader. */
 static void show_notes(FILE *to, const struct advice *advice, struct places *places,
 		       unsigned int findings, unsigned int nothings)
 {

@@ -21,7 +21,7 @@ static void show_escaped(FILE *to, unsigned int c, enum show_escape escape)
 		putc('?', to);
 }
 
-/* Tells whether more than so many characters are left. */
+/* True if more than so many characters are left. */
 static bool text_longer(const unsigned char *at, unsigned int characters)
 {
 	unsigned int len;

@@ -10,7 +10,7 @@
 
 /*
  * Returns the best region that the compiler can mark.  Findings are ordered, the best first, and
- * those that are not advised last: where there are only such, whoever asked to build wants to see.
+ * those that are not advised last.  If there are only such, the user who asked to build gets one.
  */
 static const struct finding *region_best(const struct advice *advice)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Runs a command for sh that builds the program with cosycc, FILE:LINE of the best region in
- * COSY_SUGGEST for -fcosy-suggest.  Sets *finding to that region.  Returns NULL, or what failed.
+ * COSY_SUGGEST for -fcosy-suggest.  Sets *finding to that region.  Returns NULL, or the error.
  */
 const char *build_suggested(const struct advice *advice, struct places *places, const char *command,
 			    const struct finding **finding);

@@ -64,7 +64,7 @@ double server_end(void)
 	}
 }
 
-/* Becomes a shell in a child; what that says is seen only where `loud`. */
+/* Becomes a shell in a child, whose output is shown only if `loud`. */
 static void shell(const char *command, bool loud)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -105,7 +105,7 @@ static void load_beside(const char *command, int to, pid_t parent)
 		waitpid(pid, &status, 0);
 	if (write(to, &status, sizeof(status)) < 0)
 		_exit(1);
-	/* Signal more than once: one between a look at the flag and a wait is not seen. */
+	/* Signal repeatedly: a signal between a check of the flag and a wait is missed. */
 	while (getppid() == parent) {
 		kill(parent, SIGALRM);
 		nap(100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h - programs that do not end by themselves: a command puts load on them, and when that has
- * ended they are ended, too.
+ * server.h - programs that do not end by themselves: a command puts load on them, and they are
+ * ended after it.
  */
 #ifndef COSY_PROFILE_SERVER_H
 #define COSY_PROFILE_SERVER_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * From now on whatever a child leaves behind becomes a child of this process.  So a server that
- * goes into the background can be ended, and what it took is known.
+ * Makes this process the parent of all processes that a child leaves behind.  So a server that goes
+ * into the background can be ended, and its processor time is known.
  */
 void server_adopt(void);
 

@@ -20,13 +20,13 @@
 /* Parts of the whole by which two measurements of the same differ in any case. */
 #define TOLERANCE 0.04
 
-/* Parts of the whole that the rounds may differ by, for the prediction to be judged. */
+/* Parts of the whole that the runs may differ by, if the prediction is to be judged. */
 #define MAX_NOISE 0.25
 
 /* Least ns by which two starts of a program differ, however few were seen. */
 #define MIN_START_SPREAD 300000
 
-/* Finds the command that started this program, or the one that PATH has. */
+/* Finds the command that started this program, or the one in PATH. */
 static void cosy_path(char *ret, size_t size)
 {
 	static const char *const places[] = {"../bin/cosy", "../../bin/cosy", "../../../bin/cosy"};
@@ -118,15 +118,15 @@ static double middle_of(double *values, unsigned int n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Returns half of what the middle half of the ordered values spans. */
+/* Returns 50 % of the distance between the quartiles of the ordered values. */
 static double spread_of(const double *values, unsigned int n)
 {
 	return (values[n - 1 - n / 4] - values[n / 4]) / 2;
 }
 
 /*
- * Measures in turn, so that what changes on the machine changes for both.  Returns NULL, or what
- * failed; of work that ends in two ways, it is not the same that was measured.
+ * Measures in turn, so that changes of the machine affect both.  Returns NULL, or the error.  Runs
+ * that end with different statuses are not comparable, and an error.
  */
 static const char *times_take(char *const *plain, char *const *other, const char *load,
 			      unsigned int rounds, double *plain_times, double *other_times)
@@ -201,7 +201,7 @@ static void predict_regions(const struct advice *advice, double *low, double *hi
 	for (uint32_t i = 0; i < advice->n; i++) {
 		const struct finding *finding = &advice->findings[i];
 
-		/* One without a row is about calls that others are about, too. */
+		/* A finding without a row covers calls that other findings also cover. */
 		if (finding->way != WAY_REGION || !finding->row)
 			continue;
 		if (first)
@@ -230,12 +230,12 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 	ret->rounds = rounds;
 	ret->measured = middle_of(parts, rounds);
 	ret->plain = middle_of(times->plain, rounds);
-	/* A start is a large part of short programs, and of those that start many. */
+	/* A start is a large part of a short program, and of one that starts many. */
 	ret->noise = spread_of(parts, rounds);
 	if (ret->plain > 0 && !plan->marked)
 		ret->noise += times->start_spread * advice->profile->run.programs / ret->plain;
 	ret->other = middle_of(times->other, rounds) - times->start;
-	/* As shown: shares of what was recorded, or times, of which no share can be given. */
+	/* Use the shown figures: shares of the recorded time, or times if shares are unknown. */
 	whole = advise_measures(advice->profile) ? (double)advice->cpu : ret->plain;
 	ret->low = whole > 0 ? low / whole : 0;
 	ret->high = whole > 0 ? high / whole : 0;
@@ -269,7 +269,7 @@ const char *verify(const struct advice *advice, const struct verify_plan *plan,
 	command = other_command(plan, cosy);
 	if (!command)
 		return "there is no memory";
-	/* Once for what comes into memory. */
+	/* Run once to bring the files into memory. */
 	work_time(plan->program, plan->load, &status);
 	why = times_take(plan->program, command, plan->load, rounds, times.plain, times.other);
 	free(command);

@@ -11,15 +11,15 @@
 struct verify_plan {
 	char *const *program; /* ends with NULL */
 	const char *marked;   /* the same program with its regions marked; NULL: under `cosy run` */
-	const struct finding *region; /* the one that is marked; NULL: any of them */
+	const struct finding *region; /* the marked region; NULL: any of them */
 	const char
 		*load; /* a command for sh that puts load on it, after which it is ended; or NULL */
 	unsigned int rounds;
 };
 
 /*
- * Runs the program in turn as it is and the other way, its output thrown away.  Returns NULL, or
- * what failed.
+ * Runs the program in turn as it is and the other way, and discards its output.  Returns NULL, or
+ * the error.
  */
 const char *verify(const struct advice *advice, const struct verify_plan *plan,
 		   struct verified *ret);

@@ -4,9 +4,9 @@
  * ADMIT_USERS in all.  Each copy makes every system call of the machine a little slower and takes
  * memory of the kernel's; root's copies are neither limited nor counted.
  *
- * A copy gives itself the name ADMIT_NAME before it looks for others of that name, and gives it up
- * if it may not go on.  So of two that begin at once at least one sees the other.  Nothing is locked
- * and nothing is left by one that is killed: what is counted is processes.
+ * A copy takes the name ADMIT_NAME before it searches for others of that name, and drops the name
+ * if it may not continue.  So if two begin at once, at least one sees the other.  Processes are
+ * counted: there is no lock, and a killed copy leaves nothing.
  */
 #ifndef COSY_PROFILE_ADMIT_H
 #define COSY_PROFILE_ADMIT_H
@@ -16,8 +16,8 @@
 #define ADMIT_NAME  "cosy-observing"
 
 /*
- * Returns 0 when this process may observe, for as long as it lives.  -EALREADY: a copy of its user
- * does; -EUSERS: those of ADMIT_USERS other users do; else -errno: it cannot be told.
+ * Returns 0 if this process may observe, until it ends.  -EALREADY: a copy of its user observes;
+ * -EUSERS: copies of ADMIT_USERS other users do; another -errno: the search failed.
  */
 int observer_admit(void);
 

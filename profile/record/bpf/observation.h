@@ -7,8 +7,8 @@
 #ifndef COSY_PROFILE_OBSERVATION_H
 #define COSY_PROFILE_OBSERVATION_H
 
-#define OBSERVATION_WORDS 64  /* of the stack, where a call tells of it */
-#define OBSERVATION_KNOWN 64  /* stacks of a thread that need not be told again; a power of two */
+#define OBSERVATION_WORDS 64  /* of the stack, in an observation with a stack */
+#define OBSERVATION_KNOWN 64  /* remembered stacks of a thread; a power of two */
 #define OBSERVATION_PATH  256 /* EVENT_MAX_PATH */
 #define OBSERVATION_AUXV                                                                           \
 	48 /* words of the auxiliary vector: as many as there are up to AT_BASE and some */
@@ -18,8 +18,8 @@
 
 enum observation_kind {
 	OBSERVE_CALL = 1,
-	OBSERVE_CALL_PATH,  /* and a path */
-	OBSERVE_CALL_STACK, /* and a stack, which is that of later calls with its number, too */
+	OBSERVE_CALL_PATH,	 /* and a path */
+	OBSERVE_CALL_STACK,	 /* and a stack, to which later calls refer by its number */
 	OBSERVE_CALL_STACK_PATH, /* and both */
 	OBSERVE_LEAVING,	 /* both, before an execve, which leaves neither */
 	OBSERVE_ATTACHED,	 /* a thread is watched from now on */
@@ -29,7 +29,7 @@ enum observation_kind {
 	OBSERVE_RUNNING, /* a thread goes on, and is no longer watched */
 	OBSERVE_DROPPED, /* a thread is no longer watched: its rights are no more the caller's */
 	/* Made by cosy-observe itself. */
-	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work (refusal.h) */
+	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: the step that failed (refusal.h) */
 	OBSERVE_ANSWERED, /* tid: whom ATTACH named; arg: threads that are watched, or -errno */
 	OBSERVE_LOST,	  /* arg: calls since the last such */
 	OBSERVE_END,	  /* arg: ns of processor time that cosy-observe took */

@@ -18,11 +18,11 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #define NUMBERS	     512
-#define LOOK_CALLS   32 /* a power of two; so many take a thousandth of the ring */
+#define LOOK_CALLS   32 /* a power of two; so many take 0.1 % of the ring */
 #define KEY_WORDS    32 /* of a stack that tell whether it is known */
 #define NEAR_CODE    (2 << 20)
-#define TELL_CALLS   256  /* after so many one tells its stack though it is known */
-#define SURE_CALLS   64	  /* after so many with one stack in a row it is looked at */
+#define TELL_CALLS   256  /* after so many calls one sends its stack although it is known */
+#define SURE_CALLS   64	  /* after so many calls with one stack in a row it is read again */
 #define LOOK_STACKS  4	  /* in one call of so many: a power of two */
 #define SURER_CALLS  1024 /* after so many, in one of .. */
 #define LOOK_RARELY  16	  /* .. so many: at most 15 of 1,024 are then at a wrong place */
@@ -51,8 +51,8 @@ const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION
 	argument_made[OBSERVATION_CALLS];
 
 /*
- * Arguments of ATTACH: the process, and what attach_task is to do.  Then counts of its threads: those
- * found, for which watches were made; watched now; refused; and those that changed meanwhile.
+ * Arguments of ATTACH: the process, and the task of attach_task.  Then counts of its threads:
+ * found, with a watch made; watched now; refused; and changed meanwhile.
  */
 __u32 attach_pid, attach_step;
 __u32 attach_found, attach_added, attach_refused, attach_changed;
@@ -93,7 +93,7 @@ static __always_inline void submit(void *record)
 	bpf_ringbuf_submit(record, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
-/* Submits a call's: it looks at the ring's fill level once in a while only. */
+/* Submits a call's observation.  Checks the ring's fill level only once in a while. */
 static __always_inline void submit_call(struct watched *it, void *record)
 {
 	if (++it->submitted % LOOK_CALLS)
@@ -102,7 +102,7 @@ static __always_inline void submit_call(struct watched *it, void *record)
 		submit(record);
 }
 
-/* Stops watching the current task, which was `former` until now, and tells that. */
+/* Stops watching the current task, which was `former` until now, and reports that. */
 static void watched_drop(struct task_struct *task, int former)
 {
 	struct observation *dropped;
@@ -130,13 +130,17 @@ static bool watched_asked(struct watched *it, struct task_struct *task)
 
 /* --- Attaching ----------------------------------------------------------------------- */
 
-/* Makes a watch that is not armed.  A task that has told of its end would never be told of again. */
+/*
+ * Makes a watch that is not armed.  An exiting task gets none: its end would not be reported.
+ */
 static void attach_find(struct task_struct *task)
 {
 	struct watched *it;
 
 	if (task->flags & PF_EXITING) {
-		/* One that is not dead yet may be on its way to give its number to another thread. */
+		/*
+		 * One that is not dead yet may be on its way to give its number to another thread.
+		 */
 		attach_changed += !task->exit_state;
 		return;
 	}
@@ -222,8 +226,8 @@ static struct call_begun *call_of(struct watched *it, bool nested)
 }
 
 /*
- * Functions that are not static are verified once, whatever calls them; the verifier follows a static
- * one anew for each path to each of its calls, which made loading take ten times as long.
+ * Functions that are not static are verified once, whatever calls them; the verifier follows a
+ * static one anew for each path to each of its calls, which made loading take ten times as long.
  */
 __noinline __u32 memory_digest(__u64 address, __u64 size)
 {
@@ -262,7 +266,10 @@ static __u64 gap_until(const struct watched *it, __u64 time, __u64 away)
 	return it->ended && time > it->ended && took > off ? took - off : 0;
 }
 
-/* Returns the same of a task that makes no further call: until now, or until one that does not end. */
+/*
+ * Returns the gap of a task that makes no further call: until now, or until a call that does not
+ * end.
+ */
 static __u64 gap_open(const struct watched *it)
 {
 	const struct call_begun *call = &it->calls[0];
@@ -273,7 +280,7 @@ static __u64 gap_open(const struct watched *it)
 	return gap_until(it, now, it->away + (since && now > since ? now - since : 0));
 }
 
-/* Tells whether it is an fcntl that locks from the file's position on. */
+/* True if the call is an fcntl that locks from the file's position. */
 static bool call_from_position(const struct call_begun *call)
 {
 	/* struct flock's l_type and l_whence. */
@@ -338,9 +345,9 @@ static void stack_fill(struct observed_stack *told, const struct pt_regs *regs)
 }
 
 /*
- * Returns a digest of `place` and of what looks like return addresses into the program or near the
- * caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which differ in
- * each call.
+ * Returns a digest of `place` and of the words at the stack's upper end that may be return
+ * addresses into the program or near the caller; 0: the stack cannot be read.  The other words are
+ * data, which differ in each call.
  */
 __noinline __u64 stack_key(__u64 place, __u64 sp, __u64 ip, __u64 code, __u64 code_size)
 {
@@ -356,16 +363,16 @@ __noinline __u64 stack_key(__u64 place, __u64 sp, __u64 ip, __u64 code, __u64 co
 	return (key ^ key >> 32) | OBSERVATION_KNOWN;
 }
 
-/* Tells whether the client has the stack of that key, by its number. */
+/* True if the client already has the stack of that key, by its number. */
 static __always_inline bool stack_told(const struct watched *it, __u64 key)
 {
 	return it->keys[key % OBSERVATION_KNOWN] == key;
 }
 
 /*
- * Returns the key of the stack, which is looked at in some calls only where calls with the same
- * registers have had the same for long: looking is dearer than all the rest.  A call whose stack is
- * not looked at must not tell it, as it may be another one than the key's.
+ * Returns the key of the stack.  If calls with the same registers have had the same stack for long,
+ * only some calls read it, because reading costs more than all the rest.  A call that does not read
+ * its stack must not send it: it may differ from the key's.
  */
 static __always_inline __u64 stack_known(struct watched *it, const struct pt_regs *regs,
 					 bool *looked)
@@ -400,7 +407,7 @@ static void path_fill(struct observed_call *told, char *path, const struct call_
 	told->path_size = size > 0 ? size : 0;
 }
 
-/* Looks, before the call, at what a successful execve leaves nothing of. */
+/* Records, before the call, the data that a successful execve destroys. */
 static void call_leaving(const struct call_begun *call, const struct watched *it,
 			 const struct pt_regs *regs)
 {
@@ -427,7 +434,7 @@ struct call_ended {
 	bool nested;
 };
 
-/* Tells of a call; `stack` and `path` are constant wherever it is inlined. */
+/* Sends the observation of a call; `stack` and `path` are constants where it is inlined. */
 static __always_inline void call_tell(struct task_struct *task, struct watched *it,
 				      const struct call_begun *call, const struct call_ended *end,
 				      const bool stack, const bool path)
@@ -507,7 +514,7 @@ static int call_end(struct pt_regs *from, long ret)
 		return 0;
 	call->in = 0;
 	end.path = argument_of(argument_path, call->nr);
-	/* Frames of fork and its like are larger than what a key is of. */
+	/* Frames of fork and its like are larger than the part that makes a key. */
 	looked = deep = call->nr >= SYS_clone && call->nr <= SYS_vfork;
 	end.key = stack_known(it, end.regs, &looked);
 	known = end.key && !deep && stack_told(it, end.key) &&
@@ -555,7 +562,7 @@ int tracepoint_end(__u64 *context)
 
 /* --- Processor, births, other programs, deaths -------------------------------------- */
 
-/* Counts for a watch that is not armed, too: nothing is told here. */
+/* Also counts for a watch that is not armed, because nothing is sent here. */
 SEC("tp_btf/sched_switch")
 int task_switched(__u64 *context)
 {
@@ -594,7 +601,10 @@ int task_forked(__u64 *context)
 	struct watched *it = watched_get(parent), *its;
 	struct observed_fork *told;
 
-	/* The child has not run yet, so nothing of it changes.  Perhaps ATTACH has found it already. */
+	/*
+	 * The child has not run yet, so nothing of it changes.  Perhaps ATTACH has found it
+	 * already.
+	 */
 	if (!it || !watched_is_armed(it) || !task_allowed(child) || watched_get(child))
 		return 0;
 	its = watched_create(child, WATCH_ARMED);
@@ -678,7 +688,7 @@ int task_exited(__u64 *context)
 	return 0;
 }
 
-/* Called for each task there is when the recording ends: of those that go on, no more is told. */
+/* Called for each task when the recording ends: sends the last gap of tasks that continue. */
 SEC("iter/task")
 int release_task(struct bpf_iter__task *context)
 {

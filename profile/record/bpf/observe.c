@@ -5,11 +5,11 @@
  *
  *   cosy-observe fentry|tracepoint	commands on standard input, observations on standard output
  *
- * It is the only part of `cosy profile` that needs a privilege: it is root's, or has CAP_BPF and
- * CAP_PERFMON as file capabilities and may be executed by group cosy.  Then it is in an
- * unprivileged user's hands, and the programs watch that user's processes alone (task_allowed).  It
- * reads nothing but commands, writes nothing but observations, and opens nothing by a name that it
- * is given.  When either end of its pipes is closed it ends, and the programs with it.
+ * It is the only part of `cosy profile` that needs a privilege.  Either root starts it, or it has
+ * CAP_BPF and CAP_PERFMON as file capabilities and group cosy may execute it; then an unprivileged
+ * user controls it, and the programs watch only that user's processes (task_allowed).  It reads
+ * only commands, writes only observations, and opens nothing by a given name.  When either end of
+ * its pipes is closed, it ends, and the programs with it.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -36,7 +36,7 @@
 #include "observe.skel.h"
 
 #define BUFFER		      (1 << 18)
-#define LOOK_MS		      5	  /* between two looks at the ring */
+#define LOOK_MS		      5	  /* between two reads of the ring */
 #define MIN_LOOKS	      2	  /* at all tasks before a process is said not to be there, */
 #define MAX_LOOKS	      100 /* and while its threads change */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
@@ -45,8 +45,8 @@ struct observer {
 	struct observe *programs;
 	struct ring_buffer *ring;
 	int threads; /* the iterator over all tasks that attaches, */
-	int release; /* and the one that lets go of them */
-	__u64 lost;  /* told already */
+	int release; /* and the program that drops them */
+	__u64 lost;  /* already reported */
 	size_t used;
 	bool broken;
 	_Alignas(8) char buffer[BUFFER];
@@ -102,7 +102,7 @@ static void observer_say(struct observer *observer, __u32 kind, __u32 tid, __s64
 	observer_put(observer, &said, sizeof(said));
 }
 
-/* Takes what the ring has, and how many calls it had no room for. */
+/* Passes on the ring's contents, and the number of calls that it had no room for. */
 static void observer_drain(struct observer *observer)
 {
 	__u64 lost;
@@ -189,8 +189,8 @@ static int threads_attach(struct observer *observer, __s32 pid)
 }
 
 /*
- * Looks at every task until no thread has come that was not there, and none has executed a program
- * meanwhile.  One more look finds a thread that took its process's number during the first.
+ * Visits every task until no new thread has appeared and none has executed a program meanwhile.
+ * One more visit finds a thread that took its process's number during the first.
  */
 static int observer_attach(struct observer *observer, __s32 pid)
 {

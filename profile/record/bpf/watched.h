@@ -2,25 +2,26 @@
 /*
  * watched.h - the watched tasks, and the conditions for watching one.
  *
- * A task that is watched has a `watched`: nothing is looked up by number, so a number that is used
- * again is nobody's.  It is in a table where the task's address says, which takes a few
- * instructions; or, where another task has that place, in the task's storage, which takes some 150.
+ * A watched task has a `watched`.  Nothing is looked up by number, so a reused number matches no
+ * task.  The structure is in a table at a place given by the task's address, which takes a few
+ * instructions; if another task has that place, it is in the task's storage, which takes some 150.
  *
- * A confined observer must never tell of a program that its user could not have attached to.  Two
- * rules see to that, and each is asked of the very credentials and memory that a call is made with:
+ * A confined observer must never report a program that its user could not have attached to.  Two
+ * rules ensure that, and each checks the very credentials and memory that a call is made with:
  *
- * - A watch begins unarmed: whatever the task does is not told.  It is armed only if the task is
+ * - A watch begins unarmed: nothing that the task does is reported.  It is armed only if the task
+ * is
  *   found to be allowed *after* its watch can be found.  So an execve either comes before that
- *   question, which then sees the new credentials and memory; or it comes after, and finds the
- *   watch: task_execed ends one that is not armed, and asks about the task of one that is.
- * - Each call compares the task's credentials and memory with those last asked about.  If they are
- *   others, by whatever way they changed, the question is asked anew before anything is told.
+ *   check, which then sees the new credentials and memory; or it comes after and finds the watch:
+ *   task_execed ends an unarmed watch, and checks the task of an armed one.
+ * - Each call compares the task's credentials and memory with those checked last.  If they differ,
+ *   in whichever way they changed, the check is repeated before anything is reported.
  */
 #ifndef COSY_PROFILE_WATCHED_H
 #define COSY_PROFILE_WATCHED_H
 
 #define PLACES		 4096
-#define PLACE_TAKEN	 1 /* by somebody who has not filled it yet */
+#define PLACE_TAKEN	 1 /* by a program that has not filled it yet */
 #define SURE_PLACES	 16
 #define DUMPABLE_BITS	 3
 #define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
@@ -37,7 +38,7 @@ struct call_begun {
 	__u32 in;
 };
 
-/* The stack that calls from a place had of late. */
+/* The recent stack of calls from a place. */
 struct sure {
 	__u64 place; /* digest of the registers */
 	__u64 key;
@@ -52,16 +53,16 @@ struct watched {
 	__u64 voluntary;	    /* times that it gave the processor up */
 	__u64 ended, ended_away;    /* the call before */
 	__u64 submitted;	    /* calls */
-	__u64 known;		    /* those whose stack was known, since one told it */
+	__u64 known;		    /* those since the last one that sent its stack */
 	__u64 program;		    /* another number for each task and execve */
 	__u64 code, code_size;	    /* the program's, without libraries */
 	struct call_begun calls[2]; /* the program's, and a compound's within it */
-	/* Of this program's, by `program`, or of what had the place before. */
+	/* This program's, by `program`, or the previous user's of the place. */
 	__u64 keys[OBSERVATION_KNOWN];
 	struct sure sure[SURE_PLACES];
 };
 
-/* Address and birth are one task's alone, even if nobody was told of the end of an earlier one. */
+/* Address and birth identify one task, even if the end of an earlier one was not reported. */
 struct place {
 	__u64 task; /* task_number(); 0: free */
 	__u64 birth;
@@ -82,7 +83,7 @@ struct {
 	__type(value, struct watched);
 } watched SEC(".maps");
 
-/* Tells whether only processes of one user, without privileges, are watched; and which. */
+/* Whether only processes of one user without privileges are watched, and that user. */
 const volatile bool confined;
 const volatile __u32 only_uid, only_gid;
 __u64 only_user_ns; /* address of cosy-observe's, which holds it */
@@ -118,8 +119,8 @@ static __always_inline struct watched *watched_get(struct task_struct *task)
 }
 
 /*
- * Returns the task's watch, if there was one before this moment.  An attach that makes one later sees
- * all that the task has changed of itself.
+ * Returns the task's watch, if there was one before this moment.  An attach that makes one later
+ * sees all that the task has changed of itself.
  */
 static __always_inline struct watched *watched_get_settled(struct task_struct *task)
 {
@@ -239,8 +240,8 @@ static __always_inline void watched_note(struct watched *it, const struct task_s
 }
 
 /*
- * Tells whether they are still the current task's.  A new object is made before the old one goes,
- * and each is seen by a call or an execve, so an address that is used again is not mistaken.
+ * True if they are still the current task's.  A new object is made before the old one is freed, and
+ * a call or an execve sees each, so a reused address is not mistaken.
  */
 static __always_inline bool watched_noted(const struct watched *it, const struct task_struct *task)
 {
