@@ -44,6 +44,7 @@
  *	fast/			specialised system calls (docs/inside/fast.md)
  *	  fast.c		call number -> specialised version
  *	  guard.c		a failed guard, and the kernel's own call in its place
+ *	  site.c		call sites whose guards keep failing
  *	  descriptor.c		files of descriptors, remembered within a RUN
  *	  page_cache.c		which files' pages may be read directly; access times
  *	  folio_cursor.c	the folios of the last reads

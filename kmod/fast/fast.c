@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast.c - the entry of each specialised call and composite, generated from ops.def. */
-#include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/unistd.h>
 #include "fast/fast.h"
+#include "fast/site.h"
 #include "load/program.h"
 #include "run/limits.h"
 #include "view/view.h"
@@ -30,25 +30,6 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 		cosy_views_write_back(run);
 }
 
-/* --- Sites that are passed over ----------------------------------------------------------- */
-
-/*
- * Guards that failed so often at a call, and seldom held between, are likely to fail again: then
- * the kernel's own call is made without trying, so many times (Synthetix, section 3: a
- * quasi-invariant that is often broken is not worth a guard).
- */
-static uint max_missed = 32;
-module_param(max_missed, uint, 0600);
-MODULE_PARM_DESC(max_missed,
-		 "failed guards of a call until it is made without trying; 0: always try");
-#define MAX_PASSED 1024U
-
-/*
- * A failed attempt costs as much as two calls save whose guards hold: held state is dropped before
- * the kernel's own call, and the next attempt has to start again.
- */
-#define MISS 2
-
 /* Tells whether a failed guard of this call costs so much that its sites are watched. */
 static __always_inline bool call_has_sites(u32 number)
 {
@@ -67,50 +48,6 @@ static __always_inline bool call_has_sites(u32 number)
 	default:
 		return false;
 	}
-}
-
-static __always_inline bool site_is_missing(const struct cosy_activation *run)
-{
-	return READ_ONCE(run->prog->sites.missing) >> (run->insn % COSY_SITES) & 1;
-}
-
-/* Tells whether the version at a site whose guards failed lately is not to be tried. */
-static noinline bool site_passes(struct cosy_activation *run)
-{
-	struct cosy_sites *sites = &run->prog->sites;
-	u32 site = run->insn % COSY_SITES;
-	u32 most = min(READ_ONCE(max_missed), (u32)U8_MAX / MISS) * MISS;
-	u16 passed;
-
-	if (!most || READ_ONCE(sites->missed[site]) < most)
-		return false;
-	passed = READ_ONCE(sites->passed[site]) + 1;
-	if (passed < MAX_PASSED) {
-		WRITE_ONCE(sites->passed[site], passed);
-		return true;
-	}
-	/* One more failure is enough. */
-	WRITE_ONCE(sites->passed[site], 0);
-	WRITE_ONCE(sites->missed[site], most - 1);
-	return false;
-}
-
-/* Notes whether a guard failed at a site where one did lately, or just did. */
-static noinline void site_tell(struct cosy_activation *run, bool missed)
-{
-	struct cosy_sites *sites = &run->prog->sites;
-	u32 site = run->insn % COSY_SITES;
-	u8 now = READ_ONCE(sites->missed[site]);
-
-	if (missed)
-		now = min(now + MISS, U8_MAX);
-	else if (now)
-		now--;
-	WRITE_ONCE(sites->missed[site], now);
-	if (now)
-		set_bit(site, &sites->missing);
-	else
-		clear_bit(site, &sites->missing);
 }
 
 /* --- Entries ---------------------------------------------------------------------------------- */
@@ -140,18 +77,11 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
 	{                                                                                          \
-		bool missing;                                                                      \
 		s64 result;                                                                        \
                                                                                                    \
 		call_begin(run, r, word, VIEWS_##views);                                           \
-		if (!call_has_sites(number))                                                       \
-			return call_end(run, r, number, cosy_fast_##name(run, r));                 \
-		missing = site_is_missing(run);                                                    \
-		if (unlikely(missing) && site_passes(run))                                         \
-			return call_ordinary(run, r, number);                                      \
-		result = cosy_fast_##name(run, r);                                                 \
-		if (unlikely(missing || result == COSY_ORDINARY))                                  \
-			site_tell(run, result == COSY_ORDINARY);                                   \
+		result = call_has_sites(number) ? cosy_site_try(run, r, cosy_fast_##name)          \
+						: cosy_fast_##name(run, r);                        \
 		return call_end(run, r, number, result);                                           \
 	}
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
@@ -174,17 +104,18 @@ static void seek_mark(u64 *r)
 }
 
 /*
- * Makes the seek before the read or write.  True: the operation ends here, with a result since the
- * seek failed, or with run->status: it has to leave before the second call.
+ * Makes the seek before the read or write; `tries`: by its specialised version.  True: the
+ * operation ends here, with a result since the seek failed, or with run->status: it has to leave
+ * before the second call.
  */
 static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, enum cosy_op op,
-				      s64 *result)
+				      bool tries, s64 *result)
 {
 	const u64 seek[] = { 0, r[1], r[4], r[5] };
 
 	if (unlikely(COSY_IS_UNDER_WAY(r[5])))
 		return false;
-	*result = cosy_fast_lseek(run, seek);
+	*result = tries ? cosy_fast_lseek(run, seek) : COSY_ORDINARY;
 	if (*result == COSY_ORDINARY)
 		*result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
 	if (unlikely(*result < 0))
@@ -204,11 +135,16 @@ static __always_inline s64 seek_result(struct cosy_activation *run, u64 *r, s64 
 
 s64 cosy_op_seek_read(struct cosy_activation *run, u64 *r)
 {
+	bool missing, tries = cosy_site_tries(run, &missing);
 	s64 result;
 
-	if (unlikely(seek_ends(run, r, COSY_OP_seek_read, &result)))
+	if (unlikely(seek_ends(run, r, COSY_OP_seek_read, tries, &result)))
 		return result;
-	result = cosy_fast_read(run, r);
+	result = COSY_ORDINARY;
+	if (tries) {
+		result = cosy_fast_read(run, r);
+		cosy_site_note(run, missing, result);
+	}
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
 	return seek_result(run, r, result);
@@ -216,26 +152,40 @@ s64 cosy_op_seek_read(struct cosy_activation *run, u64 *r)
 
 s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 {
+	bool missing, tries = cosy_site_tries(run, &missing);
 	s64 result;
 
-	if (unlikely(seek_ends(run, r, COSY_OP_seek_write, &result)))
+	if (unlikely(seek_ends(run, r, COSY_OP_seek_write, tries, &result)))
 		return result;
-	result = cosy_fast_write(run, r);
+	result = COSY_ORDINARY;
+	if (tries) {
+		result = cosy_fast_write(run, r);
+		cosy_site_note(run, missing, result);
+	}
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_write, r[1], r[2], r[3], 0);
 	return seek_result(run, r, result);
 }
 
+static s64 view_read_try(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_view_read(run, r[1], r[2], r[3]);
+}
+
+static s64 view_pread_try(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_view_pread(run, r[1], r[2], r[3], r[4]);
+}
+
 s64 cosy_op_view_read(struct cosy_activation *run, u64 *r)
 {
 	return call_end(run, r, __NR_read,
-			run->prog->ordinary ? COSY_ORDINARY
-					    : cosy_view_read(run, r[1], r[2], r[3]));
+			run->prog->ordinary ? COSY_ORDINARY : cosy_site_try(run, r, view_read_try));
 }
 
 s64 cosy_op_view_pread(struct cosy_activation *run, u64 *r)
 {
 	return call_end(run, r, __NR_pread64,
 			run->prog->ordinary ? COSY_ORDINARY
-					    : cosy_view_pread(run, r[1], r[2], r[3], r[4]));
+					    : cosy_site_try(run, r, view_pread_try));
 }

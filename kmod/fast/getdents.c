@@ -20,6 +20,7 @@
 #include "fast/fast.h"
 #include "fast/lookup.h"
 #include "fast/scan.h"
+#include "fast/site.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
 #include "run/limits.h"
@@ -239,32 +240,47 @@ static __always_inline int search_allowed(struct scan *scan)
 }
 
 /*
+ * Examines the entry at user address `entry`, reached at `at`, by the specialised version.  0 with
+ * its attributes written, an error, or COSY_ORDINARY.
+ */
+static __always_inline s64 stat_entry_try(struct scan *scan, u64 entry, u8 *at, u32 length)
+{
+	struct cosy_activation *run = scan->run;
+	struct qstr component = { .name = at + SCAN_HEAD, .len = length };
+
+	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	if (unlikely(at == (u8 *)entry))
+		return cosy_stat_under(run, scan->dir, entry + SCAN_HEAD,
+				       entry + offsetof(struct cosy_dirent, stat), scan->flags);
+	if (unlikely(!cosy_is_component(&component)))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	if (unlikely(search_allowed(scan)))
+		return scan->allowed;
+	return cosy_stat_child(run, scan->dir, &component, at + offsetof(struct cosy_dirent, stat),
+			       scan->flags);
+}
+
+/*
  * Writes the attributes of the entry at user address `entry`, reached at `at`.  Non-zero
  * run->status: examining it is to be restarted.
  */
 static int stat_entry(struct scan *scan, u64 entry, u8 *at, u32 length)
 {
-	u64 name = entry + SCAN_HEAD, to = entry + offsetof(struct cosy_dirent, stat);
 	struct cosy_activation *run = scan->run;
-	struct qstr component = { .name = at + SCAN_HEAD, .len = length };
 	s64 result = COSY_ORDINARY;
+	bool missing;
 
-	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
-		cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	else if (unlikely(at == (u8 *)entry))
-		result = cosy_stat_under(run, scan->dir, name, to, scan->flags);
-	else if (unlikely(!cosy_is_component(&component)))
-		cosy_guard_failed(run, COSY_GUARD_NAME);
-	else if (unlikely(search_allowed(scan)))
-		result = scan->allowed;
-	else
-		result = cosy_stat_child(run, scan->dir, &component,
-					 at + offsetof(struct cosy_dirent, stat), scan->flags);
+	if (cosy_site_tries(run, &missing)) {
+		result = stat_entry_try(scan, entry, at, length);
+		/* The dots always fail, which tells nothing about the other names. */
+		if (likely(length > 2))
+			cosy_site_note(run, missing, result);
+	}
 	if (likely(result != COSY_ORDINARY))
-		result = cosy_call_result(run, result);
-	else
-		result = cosy_ordinary(run, __NR_newfstatat, scan->fd, name, to, scan->flags);
-	return result;
+		return cosy_call_result(run, result);
+	return cosy_ordinary(run, __NR_newfstatat, scan->fd, entry + SCAN_HEAD,
+			     entry + offsetof(struct cosy_dirent, stat), scan->flags);
 }
 
 /* Writes the error in place of an entry's attributes.  0 or -EFAULT. */
@@ -343,7 +359,7 @@ static s64 stat_again(struct cosy_activation *run, const u64 *r)
 		return -EFAULT;
 	if (size < entry_size(SCAN_HEAD, 1) || size % COSY_WORD || size > r[3])
 		return -EINVAL;
-	result = cosy_call_result(run, cosy_fast_newfstatat(run, call));
+	result = cosy_call_result(run, cosy_site_try(run, call, cosy_fast_newfstatat));
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_newfstatat, call[1], call[2], call[3], call[4]);
 	if (run->status == COSY_DONE && result) {

@@ -12,6 +12,7 @@
  */
 #include <linux/unistd.h>
 #include "fast/fast.h"
+#include "fast/site.h"
 #include "run/limits.h"
 
 /*
@@ -22,7 +23,8 @@ static __always_inline void file_some(struct cosy_activation *run, u64 *r, u32 o
 {
 	const u64 call[] = { 0, (u32)r[1], r[3], r[4] };
 	bool reads = operation == COSY_OP_read_file;
-	s64 result = reads ? cosy_fast_read(run, call) : cosy_fast_write(run, call);
+	s64 result = reads ? cosy_site_try(run, call, cosy_fast_read)
+			   : cosy_site_try(run, call, cosy_fast_write);
 
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, reads ? __NR_read : __NR_write, (u32)r[1], r[3], r[4],

@@ -14,6 +14,7 @@
 #include "compat/compat.h"
 #include "compat/send_pages.h"
 #include "fast/fast.h"
+#include "fast/site.h"
 #include "fast/socket_kind.h"
 #include "load/program.h"
 #include "view/view.h"
@@ -71,7 +72,7 @@ s64 cosy_op_lend(struct cosy_activation *run, u64 *r)
 	}
 	fdput(f);
 	if (!sends)
-		result = cosy_fast_write(run, r);
+		result = cosy_site_try(run, r, cosy_fast_write);
 	if (likely(result != COSY_ORDINARY)) {
 		run->fast++;
 		return result;

@@ -4,6 +4,7 @@
  * again now and then, so that it is back soon once its guards hold.
  */
 #include "guards.h"
+#include <cosy/fast.h>
 
 #define PARAMETER "/sys/module/cosy/parameters/max_missed"
 
@@ -118,6 +119,191 @@ static void appended(void)
 	MUST(!unlink("log"));
 }
 
+/* --- Composites ------------------------------------------------------------------------------ */
+
+enum { NAMES = 100, TEXT = 7 };
+
+static char private[1 << 16] __attribute__((aligned(8)));
+
+/* Each returns how many calls it made whose guards fail, in one loop of a region. */
+
+static long links_scanned(char *to, long turns)
+{
+	int fd = open("links", O_RDONLY | O_DIRECTORY);
+	long found = 0;
+
+	MUST(fd >= 0);
+	COSY_START;
+	for (long i = 0; i < turns / NAMES; i++) {
+		ssize_t length;
+
+		if (lseek(fd, 0, SEEK_SET))
+			break;
+		while ((length = cosy_scan_dir(fd, to, sizeof(private), 0)) > 0)
+			for (ssize_t at = 0; at < length;) {
+				const struct cosy_dirent *entry = (struct cosy_dirent *)(to + at);
+
+				found += !entry->error && entry->type == DT_LNK;
+				at += entry->reclen;
+			}
+	}
+	COSY_END;
+	close(fd);
+	return found;
+}
+
+/* Entries of sysfs are looked at again at each use. */
+static long attributes_walked(char *to, long turns)
+{
+	static char memory[1 << 16] __attribute__((aligned(8)));
+	struct cosy_tree *tree = (struct cosy_tree *)memory;
+	int fd = open("/sys/kernel/mm", O_RDONLY | O_DIRECTORY);
+	long found = 0;
+
+	MUST(fd >= 0);
+	COSY_START;
+	for (long i = 0; i < turns && found < turns; i++) {
+		ssize_t length;
+
+		if (lseek(fd, 0, SEEK_SET))
+			break;
+		memset(tree, 0, sizeof(*tree));
+		tree->dirfd = fd;
+		tree->size = sizeof(memory);
+		while ((length = cosy_scan_tree(tree, to, sizeof(private))) > 0)
+			for (ssize_t at = 0; at < length;) {
+				const struct cosy_dirent *entry = (struct cosy_dirent *)(to + at);
+
+				found += entry->kind == COSY_TREE_ENTRY && entry->name[0] != '.';
+				at += entry->reclen;
+			}
+		if (length < 0)
+			break;
+	}
+	COSY_END;
+	close(fd);
+	return found;
+}
+
+static long names_read(char *to, long turns)
+{
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns / 2; i++) /* two reads each */
+		made += 2 * (cosy_read_file(AT_FDCWD, "/proc/self/comm", to, 100, O_RDONLY) > 0);
+	COSY_END;
+	return made;
+}
+
+static long lines_written(char *from, long turns)
+{
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++)
+		made += cosy_write_file(AT_FDCWD, "log", from, TEXT, O_WRONLY | O_APPEND) == TEXT;
+	COSY_END;
+	return made;
+}
+
+static long names_sought(char *to, long turns)
+{
+	int fd = open("/proc/self/comm", O_RDONLY);
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++)
+		made += cosy_seek_read(fd, to, 4, 0, SEEK_SET) == 4;
+	COSY_END;
+	close(fd);
+	return made;
+}
+
+static long lines_sought(char *from, long turns)
+{
+	int fd = open("/dev/null", O_WRONLY);
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++)
+		made += cosy_seek_write(fd, from, TEXT, 0, SEEK_SET) == TEXT;
+	COSY_END;
+	close(fd);
+	return made;
+}
+
+static long lines_lent(char *from, long turns)
+{
+	int fd = open("/dev/null", O_WRONLY);
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++)
+		made += cosy_lend(fd, from, TEXT, 0) == TEXT;
+	COSY_END;
+	close(fd);
+	return made;
+}
+
+/* Reads, and writes what was read. */
+static long names_passed_on(char *to, long turns)
+{
+	int from = open("/proc/self/comm", O_RDONLY), null = open("/dev/null", O_WRONLY);
+	long made = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++) {
+		ssize_t length = pread(from, to, 4, 0);
+
+		made += length > 0 && write(null, to, (size_t)length) == length;
+	}
+	COSY_END;
+	close(from);
+	close(null);
+	return made;
+}
+
+static void composed(void)
+{
+	static const struct {
+		const char *what;
+		long (*made)(char *memory, long turns);
+	} ways[] = {
+		{ "scan_dir", links_scanned }, { "scan_tree", attributes_walked },
+		{ "read_file", names_read },   { "write_file", lines_written },
+		{ "seek_read", names_sought }, { "seek_write", lines_sought },
+		{ "lend", lines_lent },	       { "pread", names_passed_on },
+	};
+	enum { TURNS = 4000 };
+	char *shared = cosy_malloc(sizeof(private)), name[32];
+	int fd = open("log", O_CREAT | O_WRONLY, 0644);
+
+	MUST(shared && fd >= 0 && !close(fd) && !mkdir("links", 0755));
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "links/link-%d", i);
+		MUST(!symlink("../log", name));
+	}
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct cosy_stats then = counts();
+		long made = ways[i].made(private, TURNS) + ways[i].made(shared, TURNS);
+		uint64_t failed = failures(counts()) - failures(then);
+
+		CHECK(made >= 2 * TURNS, "%s: %ld calls", ways[i].what, made);
+		/* Seeks of a directory and its dots are tried each time. */
+		if (kernel_expected())
+			CHECK(failed >= MAX_MISSED && failed < TURNS / 8,
+			      "%s: %llu guards failed for %ld calls", ways[i].what,
+			      (unsigned long long)failed, made);
+	}
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "links/link-%d", i);
+		MUST(!unlink(name));
+	}
+	MUST(!rmdir("links") && !unlink("log"));
+	cosy_free(shared);
+}
+
 int main(void)
 {
 	/* Other tests of specialised versions have each call try. */
@@ -131,6 +317,7 @@ int main(void)
 	mixed(1, 2, false);
 	mixed(1, 5, true);
 	appended();
+	composed();
 	directory_leave();
 	if (kernel_expected())
 		max_missed_set("0");

@@ -7,16 +7,24 @@ MUTANTS = [
     # Guards that fail each time
     Mutant(
         "site-passed",
-        "kmod/fast/fast.c",
+        "kmod/fast/site.c",
         "if (!most || READ_ONCE(sites->missed[site]) < most)",
         "if (true)",
         by="fast_passed",
     ),
     Mutant(
         "site-again",
-        "kmod/fast/fast.c",
+        "kmod/fast/site.c",
         "if (passed < MAX_PASSED) {",
         "if (true) {",
+        by="fast_passed",
+    ),
+    Mutant("site-scan", "kmod/fast/getdents.c", "cosy_site_note(run, missing, result);", ";", by="fast_passed"),
+    Mutant(
+        "site-seek",
+        "kmod/fast/fast.c",
+        "tries ? cosy_fast_lseek(run, seek) : COSY_ORDINARY;",
+        "cosy_fast_lseek(run, seek);",
         by="fast_passed",
     ),
     # Between the calls of an operation
@@ -279,7 +287,7 @@ MUTANTS = [
         "root", "kmod/fast/prefix.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
     ),
     Mutant("root-drop", "kmod/fast/guard.c", "cosy_root_drop(run);", "", by="fast_missing"),
-    Mutant("passed", "kmod/fast/fast.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
+    Mutant("passed", "kmod/fast/site.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
     Mutant(
         "stat-queries",
         "kmod/fast/attributes.c",

@@ -544,7 +544,7 @@ MUTANTS = [
         "if (0)",
         by="fast_scan",
     ),
-    Mutant("scan-user", "kmod/fast/getdents.c", "else if (unlikely(at == (u8 *)entry))", "else if (0)", by="fast_scan"),
+    Mutant("scan-user", "kmod/fast/getdents.c", "if (unlikely(at == (u8 *)entry))", "if (0)", by="fast_scan"),
     Mutant("scan-error", "kmod/fast/getdents.c", "if (error_put(at, error))", "if (0)", by="fast_scan"),
     Mutant(
         "scan-shared",
