@@ -5,26 +5,80 @@
  * git, make and others ask for a/b/c/x, then for a/b/c/y.  So references to the entries on the way
  * are kept.  Each call checks each of them in the walk's order: the permission to search its
  * parent; by its sequence counter, that it still has this name there (rename, remove and drop
- * change the counter); and that nothing is mounted on it.  A changed entry and those below it are
- * looked up again.
+ * change the counter); and that the same file system is mounted on it, or none.  A changed entry
+ * and those below it are looked up again.
  *
- * Like the last entry (lookup.h), these are no references to the mount.  The mount is that of the
- * directory where the name begins: the current one, a descriptor's, or the root.
+ * Like the last entry (lookup.h), the entries are no references to their mount.  It is that of the
+ * directory where the name begins (the current one, a descriptor's, or the root), up to an entry
+ * that is mounted on.  Such a mount is kept by a reference, as a walk keeps it: meanwhile umount(2)
+ * fails with EBUSY.
  */
 #include <linux/fs_struct.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
 #include <linux/string.h>
 #include "fast/lookup.h"
 
 /* Flags of entries that need more care than a look-up. */
-#define PREFIX_CARE (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)
+#define PREFIX_CARE ((DCACHE_MANAGED_DENTRY & ~DCACHE_MOUNTED) | DCACHE_OP_REVALIDATE)
+
+/* --- Mounts on the way --------------------------------------------------------------------- */
+
+/*
+ * Gives the mount of a prefix back.  The entry found last may be of it without a reference, and
+ * its file system may go with it.
+ */
+static void mount_drop(struct cosy_activation *run, struct vfsmount *mount)
+{
+	cosy_child_drop(run);
+	run->held &= ~COSY_HELD_AGREED;
+	mntput(mount);
+}
+
+/*
+ * Goes from an entry to the root of the topmost file system that is mounted on it.  Returns a
+ * reference to its mount; NULL: in this name space nothing is.
+ */
+static struct vfsmount *mount_get(struct vfsmount *mnt, struct dentry *entry)
+{
+	struct path at = { .mnt = mnt, .dentry = entry };
+	bool crossed = false;
+
+	path_get(&at);
+	while ((READ_ONCE(at.dentry->d_flags) & DCACHE_MOUNTED) && follow_down_one(&at))
+		crossed = true;
+	dput(at.dentry);
+	if (crossed)
+		return at.mnt;
+	mntput(at.mnt);
+	return NULL;
+}
+
+/* Tells whether the mount on entry `i`, which is one of `mnt`, is still the one that is kept. */
+static bool mount_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, u32 i)
+{
+	struct vfsmount *now;
+
+	if (likely(!(READ_ONCE(prefix->entry[i]->d_flags) & DCACHE_MOUNTED)))
+		return !prefix->mount[i];
+	now = mount_get(mnt, prefix->entry[i]);
+	mntput(now);
+	return now == prefix->mount[i];
+}
+
+/* --- Entries ------------------------------------------------------------------------------- */
 
 /* Keeps the first `depth` entries only. */
 static void prefix_cut(struct cosy_activation *run, u32 depth)
 {
 	struct cosy_prefix *prefix = &run->prefix;
 
-	while (prefix->depth > depth)
-		dput(prefix->entry[--prefix->depth]);
+	while (prefix->depth > depth) {
+		prefix->depth--;
+		if (unlikely(prefix->mount[prefix->depth]))
+			mount_drop(run, prefix->mount[prefix->depth]);
+		dput(prefix->entry[prefix->depth]);
+	}
 	if (!depth)
 		run->held &= ~COSY_HELD_PREFIX;
 }
@@ -35,23 +89,29 @@ void cosy_prefix_drop(struct cosy_activation *run)
 		prefix_cut(run, 0);
 }
 
-/* Tells whether entry `i` is unchanged. */
-static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
+/* Tells whether entry `i`, which is one of `mnt`, is unchanged. */
+static bool prefix_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, u32 i)
 {
 	struct dentry *entry = prefix->entry[i];
 
 	return !read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&
-	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE);
+	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE) && mount_holds(prefix, mnt, i);
 }
 
 bool cosy_prefix_holds(const struct cosy_activation *run)
 {
+	const struct cosy_prefix *prefix = &run->prefix;
+	struct vfsmount *mnt = prefix->base.mnt;
 	u32 i;
 
-	if (run->held & COSY_HELD_PREFIX)
-		for (i = 0; i < run->prefix.depth; i++)
-			if (!prefix_holds(&run->prefix, i))
-				return false;
+	if (!(run->held & COSY_HELD_PREFIX))
+		return true;
+	for (i = 0; i < prefix->depth; i++) {
+		if (!prefix_holds(prefix, mnt, i))
+			return false;
+		if (unlikely(prefix->mount[i]))
+			mnt = prefix->mount[i];
+	}
 	return true;
 }
 
@@ -72,13 +132,14 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 }
 
 /*
- * Looks up the directory `name` of `dir`, and keeps it.  0, -ENOENT, or COSY_ORDINARY.
+ * Looks up the directory `name` of `at`, and keeps it.  0, -ENOENT, or COSY_ORDINARY.
  */
-static s64 prefix_add(struct cosy_activation *run, struct dentry *dir, struct qstr *name, u32 end)
+static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct qstr *name,
+		      u32 end)
 {
 	struct cosy_prefix *prefix = &run->prefix;
+	struct dentry *dir = at->dentry, *entry;
 	enum cosy_guard failed;
-	struct dentry *entry;
 	unsigned int seq;
 
 	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
@@ -104,6 +165,9 @@ static s64 prefix_add(struct cosy_activation *run, struct dentry *dir, struct qs
 		goto put;
 	prefix->entry[prefix->depth] = entry;
 	prefix->seq[prefix->depth] = seq;
+	prefix->mount[prefix->depth] = NULL;
+	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
+		prefix->mount[prefix->depth] = mount_get(at->mnt, entry);
 	prefix->end[prefix->depth++] = end;
 	run->held |= COSY_HELD_PREFIX;
 	return 0;
@@ -173,14 +237,15 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 		if (unlikely(error))
 			return error;
 		/* The same up to the slash: the component is the same, and ends there. */
-		if (likely(i < prefix->depth && prefix->end[i] < same && prefix_holds(prefix, i))) {
+		if (likely(i < prefix->depth && prefix->end[i] < same &&
+			   prefix_holds(prefix, dir.mnt, i))) {
 			end = prefix->end[i];
 		} else {
 			end = component_end(path, from, length);
 			prefix_cut(run, i);
 			name.name = path + from;
 			name.len = end - from;
-			error = prefix_add(run, dir.dentry, &name, end);
+			error = prefix_add(run, &dir, &name, end);
 			if (unlikely(error == -ENOENT && !cosy_prefix_holds(run)))
 				return cosy_guard_failed(run, COSY_GUARD_NAME);
 			if (unlikely(error))
@@ -188,6 +253,10 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 			memcpy(prefix->text + from, path + from, end + 1 - from);
 		}
 		dir.dentry = prefix->entry[i];
+		if (unlikely(prefix->mount[i])) {
+			dir.mnt = prefix->mount[i];
+			dir.dentry = dir.mnt->mnt_root;
+		}
 	}
 	prefix->dir = dir;
 	return 0;

@@ -68,12 +68,13 @@ struct cosy_folio_cursor {
 
 struct cosy_prefix {
 	struct path base; /* where the names begin; only compared */
-	struct path dir;  /* the last directory, with the mount of all of them */
+	struct path dir;  /* the last directory */
 	u32 depth;
 	u32 end[COSY_PREFIX_DEPTH];	     /* of each component, in the text */
 	unsigned int seq[COSY_PREFIX_DEPTH]; /* of each entry's sequence counter */
 	struct dentry *entry[COSY_PREFIX_DEPTH];
-	u8 text[COSY_PREFIX_TEXT] __aligned(8); /* of the components kept, each with its slash */
+	struct vfsmount *mount[COSY_PREFIX_DEPTH]; /* on each entry: a reference; NULL: none */
+	u8 text[COSY_PREFIX_TEXT] __aligned(8);	   /* of the components kept, each with its slash */
 };
 
 /*

@@ -279,6 +279,86 @@ static void unmounted_by_descriptor(void)
 	CHECK(!rmdir("left"), "rmdir");
 }
 
+/* Looks through file systems that are mounted one on the other, and unmounts them meanwhile. */
+static void through_mounts(void)
+{
+	struct cosy_stats before = counts();
+	struct stat below, middle, above;
+	long r = 0, gone = 0;
+
+	if (geteuid())
+		return;
+	path_make("over/a/x");
+	MUST(!mount("none", "over/a", "tmpfs", 0, NULL));
+	path_make("over/a/x");
+	MUST(!truncate("over/a/x", 2) && !mount("none", "over/a", "tmpfs", 0, NULL));
+	path_make("over/a/x");
+	MUST(!truncate("over/a/x", 3));
+	COSY_START;
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "over/a/x", &above, 0);
+	gone += umount2("over/a", 0);
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "over/a/x", &middle, 0);
+	gone += umount2("over/a", 0);
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "over/a/x", &below, 0);
+	COSY_END;
+	CHECK(!r && !gone, "fstatat %ld, umount %ld", r, gone);
+	CHECK(above.st_size == 3 && middle.st_size == 2 && below.st_size == 7,
+	      "sizes %lld, %lld, %lld", (long long)above.st_size, (long long)middle.st_size,
+	      (long long)below.st_size);
+	CHECK_FAST(before, 290);
+	path_remove("over/a/x");
+}
+
+static void unmount_over(unsigned int turn)
+{
+	(void)turn;
+	/* EBUSY would mean that the region still keeps it. */
+	if (umount2("over/a", 0))
+		_exit(1);
+}
+
+/* A mount that no name led through lately is not kept: another process can unmount it. */
+static void mount_given_back(void)
+{
+	unsigned int done = 0;
+	struct stat st;
+	long r = 0;
+	pid_t pid;
+
+	if (geteuid())
+		return;
+	change = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(change != MAP_FAILED);
+	path_make("over/a/x");
+	path_make("one/a/x");
+	MUST(!mount("none", "over/a", "tmpfs", 0, NULL));
+	path_make("over/a/x");
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		changes_make(unmount_over);
+	COSY_START;
+	for (int i = 0; i < 4; i++)
+		r += fstatat(AT_FDCWD, "over/a/x", &st, 0);
+	r += fstatat(AT_FDCWD, "one/a/x", &st, 0);
+	change->asked = 1;
+	for (long i = 0; i < 2000000 && !done; i++) {
+		done = change->done == 1;
+		r += fstatat(AT_FDCWD, "one/a/x", &st, 0);
+	}
+	COSY_END;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(done && !r, "unmounted: %u, fstatat %ld", done, r);
+	umount2("over/a", MNT_DETACH);
+	path_remove("over/a/x");
+	path_remove("one/a/x");
+	munmap(change, 4096);
+}
+
 static void tree_make(void)
 {
 	path_make("a/x");
@@ -341,6 +421,8 @@ int main(void)
 	following();
 	unmounted();
 	unmounted_by_descriptor();
+	through_mounts();
+	mount_given_back();
 	tree_remove();
 	close(dir);
 	directory_leave();
