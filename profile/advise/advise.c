@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "../core/costs.h"
+#include "../common/path.h"
 #include "advise/advise.h"
 #include "advise/saving.h"
 #include "calls.h"
@@ -420,8 +421,8 @@ static const char *loop_why(enum loop_found found)
 		return "its calls are made by way of a pointer to a function, as in an "
 		       "interpreter or under callbacks, which no region can hold";
 	case LOOP_OUTSIDE:
-		return "the loop around it is in another file than its calls, as where a "
-		       "library makes them: a region has to hold both";
+		return "a library makes its calls, and no loop around them was found in the "
+		       "program: a region has to hold both";
 	case LOOP_LIBC:
 		return "the C library or the dynamic linker makes its calls for itself: there is "
 		       "no loop of the program's to mark";
@@ -436,15 +437,36 @@ static const char *loop_why(enum loop_found found)
 	}
 }
 
+/* What to do about a loop of which a library makes the calls of a site. */
+static void outside_type(const struct profile *profile, uint32_t site, struct finding *finding)
+{
+	const struct stack *stack = &profile->stacks[profile->sites[site].stack];
+	uint32_t object =
+		stack->user < stack->len ? profile->frames[stack->first + stack->user].object : 0;
+
+	finding->by_name = true;
+	snprintf(finding->type, sizeof(finding->type),
+		 "call %s in the file of this loop, where %.100s makes that call now; then "
+		 "COSY_START; before the loop, COSY_END; after it; then cosycc "
+		 "(docs/use/regions.md)",
+		 call_kind(profile->sites[site].nr)->name,
+		 object ? path_name(profile->objects[object].path) : "another file");
+	strcpy(finding->better,
+	       "a loop of its own for these calls alone, after one that collects the "
+	       "names, if this loop does what no region can hold");
+}
+
 static void advise_row(struct advice *advice, uint32_t number)
 {
 	const struct profile *profile = advice->profile;
 	const struct profile_row *row = &profile->rows[number];
 	const struct event_frame *frame;
-	enum loop_found found = loop_find(profile, row, advice->context.code, &frame);
+	uint32_t site;
+	enum loop_found found = loop_find(profile, row, advice->context.code, &frame, &site);
 	struct saving range = region_saves(advice, row);
-	bool pays = saving_pays(advice, &range);
-	const char *why = row_is_named(profile, row) ? NULL : loop_why(found);
+	bool pays = saving_pays(advice, &range), named = row_is_named(profile, row);
+	bool outside = found == LOOP_OUTSIDE && frame && !named;
+	const char *why = named || outside ? NULL : loop_why(found);
 	struct finding *finding =
 		finding_new(advice, pays && !why ? WAY_REGION : WAY_NOTHING, range);
 
@@ -455,13 +477,15 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->address = frame ? frame->address : row->address;
 	finding->function = frame ? frame->function : row->function;
 	finding->beyond = found == LOOP_BEYOND;
-	finding->markable =
-		!why && finding->object && !finding->beyond && !row_is_named(profile, row);
+	finding->markable = !why && finding->object && !finding->beyond && !named && !outside;
 	finding->calls = row->sums.calls;
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);
 	if (pays && !why) {
-		region_type(profile, row, finding);
+		if (outside)
+			outside_type(profile, site, finding);
+		else
+			region_type(profile, row, finding);
 		strcpy(finding->gives_up, "nothing");
 	} else if (why) {
 		strcpy(finding->why, why);

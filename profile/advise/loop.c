@@ -9,6 +9,7 @@ struct loop_search {
 	const struct profile *profile;
 	const struct loop_code *code;
 	const struct event_frame *common; /* of all calls; NULL: none is known */
+	uint32_t site;			  /* the call that was found to be held as it is */
 };
 
 /* Finds how the frame's call is made.  LOOP_HERE: a region can hold it, and the function loops. */
@@ -59,16 +60,17 @@ static enum loop_found call_held(const struct loop_search *search, const struct 
  * Returns LOOP_POINTER or LOOP_OUTSIDE where a call of a loop comes by a way that no region can
  * hold.
  */
-static enum loop_found calls_held(const struct loop_search *search, uint32_t number,
-				  unsigned int depth)
+static enum loop_found calls_held(struct loop_search *search, uint32_t number, unsigned int depth)
 {
 	const struct profile *profile = search->profile;
 	const struct symbol *symbol = &profile->symbols[number];
 
 	if (symbol->site > profile->n_sites)
 		return LOOP_UNKNOWN;
-	if (symbol->site)
+	if (symbol->site) {
+		search->site = symbol->site;
 		return call_held(search, &profile->stacks[profile->sites[symbol->site].stack]);
+	}
 	for (uint32_t i = 0; depth && i < symbol->len; i++) {
 		enum loop_found found =
 			calls_held(search, profile->bodies[symbol->body + i], depth - 1);
@@ -101,34 +103,55 @@ static enum loop_found calls_apart(const struct profile *profile, uint32_t numbe
 	return LOOP_APART;
 }
 
-enum loop_found loop_find(const struct profile *profile, const struct profile_row *row,
-			  const struct loop_code *code, const struct event_frame **frame)
+/*
+ * Goes outward from the innermost function that has all calls, to the loop.  `object`: the file that
+ * it has to be in; 0: any.
+ */
+static enum loop_found common_loop(const struct loop_search *search, const struct stack *stack,
+				   uint32_t skip, uint32_t object, const struct event_frame **frame)
 {
-	const struct symbol *symbol = &profile->symbols[row->symbol];
-	const struct stack *stack = &profile->stacks[symbol->stack];
-	struct loop_search search = {profile, code, NULL};
-	enum loop_found found;
+	enum loop_found found = LOOP_UNKNOWN;
 
-	*frame = NULL;
-	if (!code)
-		return LOOP_UNKNOWN;
-	if (symbol->stack && symbol->skip < stack->len)
-		search.common = &profile->frames[stack->first + symbol->skip];
-	found = calls_held(&search, row->symbol, MAX_NESTED);
-	if (found == LOOP_POINTER || found == LOOP_OUTSIDE)
-		return found;
-	if (!search.common)
-		return calls_apart(profile, row->symbol, MAX_NESTED);
-	/* Further in no function has all of the calls. */
-	found = LOOP_UNKNOWN;
-	for (uint32_t i = symbol->skip; i < stack->len; i++) {
-		const struct event_frame *at = &profile->frames[stack->first + i];
+	for (uint32_t i = skip; i < stack->len; i++) {
+		const struct event_frame *at = &search->profile->frames[stack->first + i];
 
-		found = frame_loop(&search, at, search.common->object);
+		found = frame_loop(search, at, object);
 		if (found == LOOP_HERE)
 			*frame = at;
 		if (found != LOOP_FURTHER)
 			return found;
 	}
 	return found == LOOP_FURTHER ? LOOP_BEYOND : LOOP_UNKNOWN;
+}
+
+enum loop_found loop_find(const struct profile *profile, const struct profile_row *row,
+			  const struct loop_code *code, const struct event_frame **frame,
+			  uint32_t *site)
+{
+	const struct symbol *symbol = &profile->symbols[row->symbol];
+	const struct stack *stack = &profile->stacks[symbol->stack];
+	struct loop_search search = {profile, code, NULL, 0};
+	enum loop_found found;
+
+	*frame = NULL;
+	*site = 0;
+	if (!code)
+		return LOOP_UNKNOWN;
+	if (symbol->stack && symbol->skip < stack->len)
+		search.common = &profile->frames[stack->first + symbol->skip];
+	found = calls_held(&search, row->symbol, MAX_NESTED);
+	if (found == LOOP_POINTER)
+		return found;
+	if (found != LOOP_OUTSIDE) {
+		if (!search.common)
+			return calls_apart(profile, row->symbol, MAX_NESTED);
+		/* Further in no function has all of the calls. */
+		found = common_loop(&search, stack, symbol->skip, search.common->object, frame);
+	}
+	if (found == LOOP_OUTSIDE) {
+		*site = search.site;
+		if (search.common)
+			common_loop(&search, stack, symbol->skip, 0, frame);
+	}
+	return found;
 }

@@ -32,15 +32,19 @@ enum loop_found {
 	LOOP_FURTHER, /* it is in a caller; loop_find does not return it */
 	LOOP_HERE,    /* the frame returned is in it */
 	LOOP_POINTER, /* one of the calls on the way is made by a pointer */
-	LOOP_OUTSIDE, /* it is in another file than the calls */
+	LOOP_OUTSIDE, /* it is in another file than some of the calls; the frame returned is in it */
 	LOOP_LIBC,    /* the C library or the dynamic linker makes a call of it for itself */
 	LOOP_NOWHERE, /* it is not known where a call of it comes from */
 	LOOP_APART,   /* that is known of all, and no function has them all */
 	LOOP_BEYOND,  /* it is in a caller beyond the recorded part of the stack */
 };
 
-/* Finds the loop of a row; `code` NULL: nothing is known.  *frame: the frame in the loop. */
+/*
+ * Finds the loop of a row; `code` NULL: nothing is known.  *frame: the frame in the loop, or NULL.
+ * *site: of LOOP_OUTSIDE, a call that the other file makes; else 0.
+ */
 enum loop_found loop_find(const struct profile *profile, const struct profile_row *row,
-			  const struct loop_code *code, const struct event_frame **frame);
+			  const struct loop_code *code, const struct event_frame **frame,
+			  uint32_t *site);
 
 #endif /* COSY_PROFILE_LOOP_H */

@@ -344,6 +344,88 @@ static void test_loop_place(void)
 	}
 }
 
+/* Says of a library's function and of the program's, which calls it, what the context is. */
+static enum code_call look_library(void *context, const char *path, uint64_t function,
+				   uint64_t address)
+{
+	CHECK_EQ(address, function == 0x5000 ? 0x5010 : 0x9100);
+	CHECK_EQ(!strcmp(path, "/lib/libattr.so.1"), function == 0x5000);
+	return ((const enum code_call *)context)[function != 0x5000];
+}
+
+static void stream_object(struct stream *stream, uint32_t id, const char *path)
+{
+	_Alignas(8) char buffer[sizeof(struct event_object) + 64] = {0};
+	struct event_object *object = (struct event_object *)buffer;
+
+	object->event.kind = EVENT_OBJECT;
+	object->event.size = sizeof(buffer);
+	object->id = id;
+	object->libc = id == 1;
+	object->path_size = strlen(path) + 1;
+	strcpy(object->path, path);
+	fold_take(stream->fold, &object->event);
+}
+
+/*
+ * Where a library makes calls of the program's loop, that loop is the place, and what to do is to
+ * make the calls there.
+ */
+static void test_library_calls(void)
+{
+	static struct advice advice;
+	static const struct {
+		enum code_call calls[2]; /* of the library's function and the program's */
+		bool both;		 /* the program makes the other call itself */
+		const char *why;	 /* no region is advised */
+	} cases[] = {
+		{{CODE_ONCE, CODE_LOOP}, true, NULL},
+		{{CODE_ONCE, CODE_LOOP}, false, NULL},
+		{{CODE_ONCE, CODE_UNKNOWN}, false, "a library makes its calls"},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct loop_code code = {look_library, (void *)cases[i].calls};
+		const struct finding *first = advice.findings;
+
+		stream_object(&stream, 1, "/lib/libc.so.6");
+		stream_object(&stream, 2, "/bin/list");
+		stream_object(&stream, 3, "/lib/libattr.so.1");
+		for (int j = 0; j < 100000; j++) {
+			stream_stack(&stream, 1, 3,
+				     (struct event_frame[]){
+					     {.object = 1, .address = 0x110, .function = 0x100},
+					     {.object = 3, .address = 0x5010, .function = 0x5000},
+					     {.object = 2, .address = 0x9100, .function = 0x9000}});
+			stream_call_path(&stream, SYS_getxattr, "/a", -61, 0x1000, 0x2000, 0);
+			if (!cases[i].both)
+				continue;
+			stream_stack(&stream, 2, 2,
+				     (struct event_frame[]){
+					     {.object = 1, .address = 0x210, .function = 0x200},
+					     {.object = 2, .address = 0x9100, .function = 0x9000}});
+			stream_call_path(&stream, SYS_statx, "/a", 0, AT_FDCWD, 0x1000, 0);
+		}
+		advise(fold_finish(stream.fold), &(struct advise_context){&code, NULL, NULL},
+		       &advice);
+		/* The same name is asked for again and again, which is a finding of its own. */
+		if (first->way == WAY_REMOVE)
+			first++;
+		CHECK_EQ(first->way, cases[i].why ? WAY_NOTHING : WAY_REGION);
+		CHECK(!first->markable);
+		if (cases[i].why) {
+			CHECK(strstr(first->why, cases[i].why));
+		} else {
+			CHECK_EQ(first->function, 0x9000);
+			CHECK(first->by_name);
+			CHECK(!strncmp(first->type, "call getxattr in the file of this loop", 38));
+			CHECK(strstr(first->type, " libattr.so.1 "));
+		}
+		fold_destroy(stream.fold);
+	}
+}
+
 /* A loop that is made too seldom to pay can be marked all the same, by those who ask for it. */
 static void test_markable(void)
 {
@@ -675,6 +757,7 @@ int main(void)
 	test_earned_by_paths();
 	test_place();
 	test_loop_place();
+	test_library_calls();
 	test_markable();
 	test_zone();
 	test_no_listing();
