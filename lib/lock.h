@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - a lock that knows its owner.  A signal handler that interrupted the
- * owner is told so instead of deadlocking.  A lock whose owner a raw clone did not
- * bring along is taken over.  A system call is made only to wait, and to wake who waits: filters
- * may kill for any other.
+ * lock.h - a lock that records its owner.  A signal handler that interrupted the owner gets an
+ * error instead of a deadlock.  If a raw clone did not copy the owner, the child takes the lock
+ * over. System calls are made only to wait, and to wake waiters, because filters may kill for any
+ * other.
  */
 #ifndef COSY_LIB_LOCK_H
 #define COSY_LIB_LOCK_H

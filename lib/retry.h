@@ -17,13 +17,13 @@ struct libcosy_retry {
 
 #define MAX_RETRY 1024u
 
-/* Tells whether an error of the kernel's, a negative errno, may pass. */
+/* True if an error of the kernel's, a negative errno, may pass. */
 static inline bool libcosy_passes(long err)
 {
 	return err == -ENOMEM || err == -EDQUOT || err == -EAGAIN || err == -EINTR;
 }
 
-/* Tells whether to try now; to be asked at each need. */
+/* True if the call is to be tried now.  To be called at each need. */
 static inline bool libcosy_retry_now(struct libcosy_retry *retry)
 {
 	if (!retry->left)

@@ -162,7 +162,7 @@ int cosy_var(struct cosy_builder *b)
 		libcosy_build_mistake(b, -E2BIG, "more than %d variables", MAX_VARS);
 		return COSY_NO_VAR;
 	}
-	/* Made in a loop, it is the same word in each round, and keeps its value. */
+	/* In a loop it is the same word in each iteration, and keeps its value. */
 	return libcosy_build_hidden_var(b);
 }
 

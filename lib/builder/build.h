@@ -54,7 +54,7 @@ struct libcosy_code_of {
 	u32 params;
 	u32 locals; /* words of spill frame, hidden ones included */
 	bool defined;
-	bool reached; /* build_link.c: invoked from what is reached */
+	bool reached; /* build_link.c: invoked from reachable code */
 };
 
 struct libcosy_label_at {

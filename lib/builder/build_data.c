@@ -215,7 +215,7 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 
 /* --- System calls ------------------------------------------------------------------------ */
 
-/* Ends the compound when r0 is a negative errno, and tells which statement it was. */
+/* Ends the compound if r0 is a negative errno, with the number of the statement. */
 static void call_stop_if_failed(struct cosy_builder *b)
 {
 	u32 fine = libcosy_build_new_label(b);

@@ -9,10 +9,12 @@
 
 #include "files_compounds.h"
 
-/* Entries that a list finds, for an estimate of what each of its calls saves. */
+/* Entries that a list finds, to estimate the saving of each of its calls. */
 #define SUPPOSED_ENTRIES 16
 
-/* Each has the size of its context, what each call saves as the module counts them, and natively. */
+/*
+ * Each has the size of its context, and the saving of a call, counted by the module and natively.
+ */
 #define REGION(name, calls_gain)                                                                   \
 	{                                                                                          \
 		.compound = compound_##name,                                                       \

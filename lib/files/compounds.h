@@ -26,7 +26,7 @@ enum files_compound {
 /* Bytes of the buffer below which no further file is read into it. */
 #define MIN_READ_ROOM 4096
 
-/* Contexts: first what the compound is given, then what it leaves. */
+/* Contexts: the compound's inputs first, then its results. */
 
 struct files_list {
 	int64_t closing; /* a descriptor to close first, or negative */
@@ -61,12 +61,12 @@ struct files_read {
 	int64_t scratch[2];
 };
 
-/* Tells whether it may pay to try: false is certain, true is not. */
+/* True if it may pay to try: false is certain, true is not. */
 bool libcosy_files_ready(enum files_compound which);
 
 /*
- * Runs a compound with the context at `words`, of the structure above, and copies what it leaves
- * there.  False: nothing was done; make the plain calls, and report them with libcosy_files_count.
+ * Runs a compound with the context at `words`, of the structure above, and copies its results
+ * there. False: nothing was done; make the plain calls, and report them with libcosy_files_count.
  */
 bool libcosy_files_run(enum files_compound which, void *words);
 

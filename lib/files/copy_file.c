@@ -56,7 +56,7 @@ static int bytes_write(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Copies by the kernel as much as it does; the caller copies what is left. */
+/* Lets the kernel copy as much as it can; the caller copies the rest. */
 static void bytes_share(int from, int to)
 {
 	ssize_t done;
@@ -109,7 +109,7 @@ static int file_copy_from(int from, int to_dirfd, const char *name, uint32_t fla
 	if (to < 0)
 		return errno;
 	error = file_copy_open(from, to, &stat, flags, buffer);
-	/* Some file systems report what was written only now. */
+	/* Some file systems report write errors only now. */
 	if (close(to) && !error && errno != EINTR)
 		error = errno;
 	return error;

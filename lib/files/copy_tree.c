@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * copy_tree.c - cosy_copy_tree of <cosy/files.h>: a walk through the source, and beside it the levels
- * of the copy.
+ * copy_tree.c - cosy_copy_tree of <cosy/files.h>: a walk through the source, and beside it the
+ * levels of the copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,9 @@ struct copy {
 	struct libcosy_failures failures;
 };
 
-/* --- Entries ----------------------------------------------------------------------------------- */
+/*
+ * --- Entries -----------------------------------------------------------------------------------
+ */
 
 static int link_copy(struct copy *copy, int from, int to, const struct cosy_dir_entry *entry)
 {
@@ -47,7 +49,7 @@ static int link_copy(struct copy *copy, int from, int to, const struct cosy_dir_
 	return symlinkat(target, to, entry->name) ? errno : 0;
 }
 
-/* Opens what was just made, even if that takes a descriptor of the levels'.  -1 with errno. */
+/* Opens the file just made, even if that takes a descriptor of the levels'.  -1 with errno. */
 static int made_open(struct copy *copy, int dirfd, const char *name, int flags)
 {
 	int fd;
@@ -58,7 +60,7 @@ static int made_open(struct copy *copy, int dirfd, const char *name, int flags)
 	return fd;
 }
 
-/* Gives what was made by its name the attributes that were asked for. */
+/* Sets the requested attributes of a file by its name. */
 static int made_finish(int fd, const struct stat *stat, uint32_t flags)
 {
 	const struct timespec times[] = {stat->st_atim, stat->st_mtim};
@@ -74,7 +76,7 @@ static int made_finish(int fd, const struct stat *stat, uint32_t flags)
 }
 
 /*
- * Finishes what was made by its name.  If the name now leads to another file, such as a hard link
+ * Finishes a file by its name.  If the name now leads to another file, such as a hard link
  * that somebody else has put there, that file stays as it is.
  */
 static int entry_finish(struct copy *copy, int to, const struct cosy_dir_entry *entry)
@@ -135,9 +137,12 @@ static int entry_copy(struct copy *copy, const struct cosy_dir_entry *entry)
 	return entry_make(copy, from, to, entry);
 }
 
-/* --- Directories ---------------------------------------------------------------------------------- */
+/*
+ * --- Directories
+ * ----------------------------------------------------------------------------------
+ */
 
-/* Makes a directory, or takes the one that is there.  0, or an errno. */
+/* Makes a directory, or uses the existing one.  0, or an errno. */
 static int dir_make(const struct copy *copy, int dirfd, const char *name, mode_t mode, bool *merged)
 {
 	/* Whatever the source's mode is, we have to write there. */
@@ -190,8 +195,8 @@ static int dir_copy(struct copy *copy, const struct cosy_dir_entry *entry)
 }
 
 /*
- * Returns EINVAL if the copy's directory, which is open, is the source's, as by a mount: files would
- * be replaced by themselves.  Else 0, or an errno.
+ * Returns EINVAL if the copy's directory, which is open, is the source's, as by a mount: files
+ * would be replaced by themselves.  Else 0, or an errno.
  */
 static int dir_compare(struct copy *copy, const struct cosy_dir_entry *entry)
 {
@@ -247,7 +252,10 @@ static int dir_leave(struct copy *copy, const struct cosy_dir_entry *entry)
 	return error;
 }
 
-/* --- The whole -------------------------------------------------------------------------------------- */
+/*
+ * --- The whole
+ * --------------------------------------------------------------------------------------
+ */
 
 static int copy_event(struct copy *copy, const struct cosy_dir_entry *entry)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* failures.h - what failed in a copy or removal of a tree: reported, counted, the first one kept. */
+/*
+ * failures.h - what failed in a copy or removal of a tree: reported, counted, the first one kept.
+ */
 #ifndef COSY_LIB_FILES_FAILURES_H
 #define COSY_LIB_FILES_FAILURES_H
 
@@ -25,7 +27,7 @@ static inline bool libcosy_failure(struct libcosy_failures *failures, const char
 	return !failures->stop;
 }
 
-/* Returns what the whole function returns, with errno set. */
+/* Returns the result of the whole function, with errno set. */
 static inline int libcosy_failures_end(const struct libcosy_failures *failures, int saved)
 {
 	errno = failures->first ? failures->first : saved;

@@ -159,7 +159,7 @@ static bool levels_shed(struct libcosy_levels *levels)
 	return false;
 }
 
-/* Closes what is to be closed anyway.  False: there is nothing. */
+/* Closes the descriptor that is due to be closed.  False: there is none. */
 static bool levels_close(struct libcosy_levels *levels)
 {
 	if (levels->closing < 0)
@@ -313,7 +313,7 @@ void libcosy_levels_pop(struct libcosy_levels *levels)
 {
 	struct level *top = libcosy_level_top(levels);
 
-	/* It opens while this one is still open, so what is closed anyway makes room first. */
+	/* It opens while this one is still open, so close the descriptor that is due first. */
 	if (levels->count > 1 && top[-1].fd < 0 && !top[-1].error) {
 		levels_close(levels);
 		while (!level_ascend(levels, levels->count - 2) && top->fd >= 0 &&

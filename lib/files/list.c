@@ -23,12 +23,14 @@
 #define FIRST_PORTION 4096
 #define MAX_PORTION   32768
 /*
- * Bytes of the shared buffer, where the compound's entries cost less.  They are within what programs
- * reach directly from the start.
+ * Bytes of the shared buffer, where the compound's entries cost less.  They are within what
+ * programs reach directly from the start.
  */
 #define LIST_SHARED 16384
 
-/* Memory of the shared buffer that no list uses now: most processes list one directory at a time. */
+/*
+ * Memory of the shared buffer that no list uses now: most processes list one directory at a time.
+ */
 static char *spare;
 
 /* Returns LIST_SHARED bytes of the shared buffer, or NULL. */
@@ -151,7 +153,7 @@ static ssize_t list_fill(struct libcosy_list *list)
 	struct files_list words = {.closing = -1, .fd = list->fd};
 	int64_t more = list->more;
 
-	/* What the portion before has ended with. */
+	/* The result that ended the previous portion. */
 	if (more > 0) {
 		if (!list_run(list, &words))
 			return list_fill_natively(list);
@@ -170,7 +172,9 @@ static ssize_t list_fill(struct libcosy_list *list)
 	return 0;
 }
 
-/* --- Entries ------------------------------------------------------------------------------------ */
+/*
+ * --- Entries ------------------------------------------------------------------------------------
+ */
 
 static bool name_is_dots(const char *name)
 {
@@ -178,9 +182,9 @@ static bool name_is_dots(const char *name)
 }
 
 /*
- * Returns the length of the name, which begins at offset `name` of an entry. The kernel pads entries
- * to whole words, so the name's NUL is the first zero byte of the last word. Bytes of that word that
- * lie before the name do not count.
+ * Returns the length of the name, which begins at offset `name` of an entry. The kernel pads
+ * entries to whole words, so the name's NUL is the first zero byte of the last word. Bytes of that
+ * word that lie before the name do not count.
  */
 static size_t entry_name_length(const char *entry, size_t reclen, size_t name)
 {

@@ -13,7 +13,7 @@
 enum list_attributes {
 	LIST_NAMES,  /* none */
 	LIST_STAT,   /* of the entry itself */
-	LIST_FOLLOW, /* of what a link leads to; of the link, where that is nothing */
+	LIST_FOLLOW, /* of a link's target; of the link, if it has none */
 };
 
 /* Serves one directory after the other.  Zeroed, it is empty. */

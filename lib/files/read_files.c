@@ -9,7 +9,7 @@
 #include "files/compounds.h"
 #include "files/open.h"
 
-/* Bytes of the buffer at first, and of what a file's read may leave of it. */
+/* Bytes of the buffer at first, and the least that a file's read may leave of it. */
 #define FIRST_ROOM 65536
 #define MIN_ROOM   4096
 /* Bytes of the buffer when the compound reads, and files that it reads at most. */
@@ -30,11 +30,16 @@ struct cosy_read_files {
 	char *buffer;
 	size_t room;
 	struct cosy_file file;
-	/* Files that the compound has read, from `next` on: their bytes or errors, and where they are. */
+	/*
+	 * Files that the compound has read, from `next` on: their bytes or errors, and where they
+	 * are.
+	 */
 	int64_t results[MAX_RUN];
 	size_t result, result_count;
 	size_t at;
-	/* The file after these, which the compound has begun: its bytes, and where they are; or -1. */
+	/*
+	 * The file after these, which the compound has begun: its bytes, and where they are; or -1.
+	 */
 	int fd;
 	size_t begun, begun_at;
 	unsigned int natively; /* since it was last tried */
@@ -64,7 +69,7 @@ struct cosy_read_files *cosy_read_files_open(int dirfd, const char *const *paths
 	return files;
 }
 
-/* Makes the buffer larger, and keeps what is in it.  0, or an errno. */
+/* Makes the buffer larger, and keeps its bytes.  0, or an errno. */
 static int room_grow(struct cosy_read_files *files)
 {
 	size_t room = files->room ? files->room * 2 : FIRST_ROOM;
@@ -78,8 +83,8 @@ static int room_grow(struct cosy_read_files *files)
 }
 
 /*
- * Reads an open file, of which the buffer already has `done` bytes, to its end.  0 with its bytes in
- * *size, or an errno.
+ * Reads an open file, of which the buffer already has `done` bytes, to its end.  0 with its bytes
+ * in *size, or an errno.
  */
 static int file_read(struct cosy_read_files *files, int fd, size_t done, size_t *size)
 {
@@ -128,9 +133,11 @@ static int file_read_rest(struct cosy_read_files *files, size_t *size)
 	return error;
 }
 
-/* --- The compound ------------------------------------------------------------------------------ */
+/*
+ * --- The compound ------------------------------------------------------------------------------
+ */
 
-/* Makes sure that the buffer is large enough for many files.  What is in it is lost. */
+/* Makes sure that the buffer is large enough for many files.  Its bytes are lost. */
 static bool room_replace(struct cosy_read_files *files)
 {
 	if (files->room >= RUN_ROOM)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* remove_tree.c - cosy_remove_tree of <cosy/files.h>: files as they are listed, directories last. */
+/*
+ * remove_tree.c - cosy_remove_tree of <cosy/files.h>: files as they are listed, directories last.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,9 @@ struct removal {
 	struct cosy_walk *walk;
 	struct libcosy_failures failures;
 	bool keep_first;
-	/* Directories of a lower depth, on the way to the current one, have something left in them. */
+	/*
+	 * Directories of a lower depth, on the way to the current one, have something left in them.
+	 */
 	uint32_t kept_depth;
 };
 
@@ -77,7 +81,7 @@ static bool removal_leave(struct removal *removal, const struct cosy_dir_entry *
 	error = entry_remove(removal, entry, AT_REMOVEDIR);
 	if (!error)
 		return true;
-	/* What is left in it was reported, or that it cannot be listed. */
+	/* The entries left in it were reported, or the failure to list it. */
 	if (kept) {
 		removal->kept_depth = entry->depth;
 		return true;
@@ -113,7 +117,7 @@ static void removal_make(struct removal *removal, const char *path)
 		libcosy_failure(&removal->failures, path, errno);
 }
 
-/* Tells whether the last component is one that no directory can be removed by. */
+/* True if the last component is one that no directory can be removed by. */
 static bool path_is_removable(const char *path)
 {
 	const char *last = strrchr(path, '/');

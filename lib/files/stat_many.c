@@ -19,8 +19,8 @@ static bool stat_is_valid(int flags, uint32_t mask)
 }
 
 /*
- * Names to make plain calls for until the compound is tried again, and names in one run of it, which
- * a signal should not have to wait for.
+ * Names to make plain calls for until the compound is tried again, and names in one run of it,
+ * which a signal should not have to wait for.
  */
 #define MAX_NATIVE 64
 #define MAX_RUN	   1024
@@ -46,7 +46,7 @@ static void stat_one(struct stat_names *stat, size_t i)
 	stat->failed++;
 }
 
-/* Turns a result as the compound leaves it into what it is to be. */
+/* Turns a result of the compound into the caller's form. */
 static void stat_finish(struct stat_names *stat, size_t i)
 {
 	struct cosy_stat_result *to = &stat->results[i];

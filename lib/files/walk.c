@@ -28,7 +28,7 @@ enum walk_step {
 	WALK_LIST,  /* report entries of it */
 	WALK_BELOW, /* enter the next directory in it */
 	WALK_LEAVE, /* report that it is done */
-	WALK_POP,   /* return to the one that it is in */
+	WALK_POP,   /* return to its parent */
 	WALK_END,
 };
 
@@ -131,7 +131,7 @@ static bool walk_examine(struct cosy_walk *walk)
 	return true;
 }
 
-/* Tells whether the entry at hand is a directory to be entered. */
+/* True if the entry at hand is a directory to be entered. */
 static bool walk_goes_into(struct cosy_walk *walk)
 {
 	bool one_fs = walk->flags & COSY_WALK_ONE_FS;
@@ -144,11 +144,14 @@ static bool walk_goes_into(struct cosy_walk *walk)
 		return false;
 	if (one_fs && !stat && walk_examine(walk))
 		stat = &walk->stat;
-	/* What cannot be examined is opened, and fails there. */
+	/* Open an entry that cannot be examined: the open reports the failure. */
 	return !one_fs || !stat || stat->st_dev == walk->levels.stack[0].device;
 }
 
-/* --- Steps: each returns 1 with an event, 0 for another step, or a negative errno ----------------- */
+/*
+ * --- Steps: each returns 1 with an event, 0 for another step, or a negative errno
+ * -----------------
+ */
 
 static int walk_start(struct cosy_walk *walk)
 {
@@ -165,7 +168,7 @@ static int walk_start(struct cosy_walk *walk)
 	return 1;
 }
 
-/* Tells why the directory that was just opened is not to be listed: an errno, or 0. */
+/* Returns why the directory just opened is not to be listed: an errno, or 0. */
 static int walk_check(struct cosy_walk *walk)
 {
 	struct libcosy_levels *levels = &walk->levels;
@@ -282,7 +285,9 @@ static int walk_step(struct cosy_walk *walk)
 	return 0;
 }
 
-/* --- The calls ----------------------------------------------------------------------------------- */
+/*
+ * --- The calls -----------------------------------------------------------------------------------
+ */
 
 int cosy_walk_next(struct cosy_walk *walk, const struct cosy_dir_entry **entry)
 {

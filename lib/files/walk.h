@@ -12,13 +12,13 @@
 /* Has the walk close descriptors of `other` levels, and these close the walk's, after EMFILE. */
 void libcosy_walk_share(struct cosy_walk *walk, struct libcosy_levels *other);
 
-/* After COSY_WALK_ENTRY: tells whether that is a directory which the walk will enter. */
+/* After COSY_WALK_ENTRY: true if that is a directory which the walk will enter. */
 bool libcosy_walk_enters(const struct cosy_walk *walk);
 
 /* After COSY_WALK_ENTRY: marks the directory if the walk will enter it. */
 void libcosy_walk_mark(struct cosy_walk *walk);
 
-/* After COSY_WALK_LEAVE: tells whether the directory was marked. */
+/* After COSY_WALK_LEAVE: true if the directory was marked. */
 bool libcosy_walk_is_marked(struct cosy_walk *walk);
 
 /*
@@ -27,7 +27,7 @@ bool libcosy_walk_is_marked(struct cosy_walk *walk);
  */
 int libcosy_walk_dir_fd(struct cosy_walk *walk);
 
-/* After COSY_WALK_LEAVE: tells whether the directory could not be opened, which was reported. */
+/* After COSY_WALK_LEAVE: true if the directory could not be opened, which was reported. */
 bool libcosy_walk_failed(struct cosy_walk *walk);
 
 /* After COSY_WALK_LEAVE: lists the directory again.  False: it is not open, or was often enough. */

@@ -241,7 +241,7 @@ static s64 entries_list(int fd, char *batch, u64 room)
 	return n;
 }
 
-/* Takes one entry that may just fit: only its name tells whether it does. */
+/* Takes one entry that may just fit, which depends on its name. */
 static s64 entry_list_exactly(int fd, char *batch, u64 room)
 {
 	s64 at, n;

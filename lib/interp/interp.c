@@ -15,7 +15,7 @@
 #include "interp/libc_calls.h"
 #include "syscall.h"
 
-/* Between calls the CPU clock is looked at once in this many steps. */
+/* Between calls the CPU clock is read once in this many steps. */
 #define CLOCK_EVERY 4096u
 
 #define NO_FRAME (~0ull)
@@ -247,7 +247,7 @@ static bool interp_time_is_up(const struct libcosy_interp *in)
 
 /*
  * Counts a step.  Returns the status to end with, or COSY_DONE to go on.  Calls may take
- * long, so the clock is looked at before each.
+ * long, so the clock is read before each.
  */
 static enum cosy_status interp_count(struct libcosy_interp *in, bool is_call)
 {

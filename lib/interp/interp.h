@@ -11,7 +11,7 @@
 
 #include "../../core/core.h"
 
-/* Says what becomes of a call that libc makes a cancellation point. */
+/* How the interpreter treats a call that is a cancellation point of libc. */
 enum libcosy_interp_cancel {
 	COSY_CANCEL_IGNORED,
 	COSY_CANCEL_ACTS,  /* the thread may be cancelled in the call */

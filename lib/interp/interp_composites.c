@@ -118,7 +118,7 @@ u64 libcosy_interp_write_file(struct libcosy_interp *in, const u64 *r)
 	return whole_file(in, true);
 }
 
-/* Examines the entries that r1-r5 tell of. */
+/* Examines the entries that r1-r5 describe. */
 static s64 scan_rest(struct libcosy_interp *in)
 {
 	u64 *r = in->state->reg;
@@ -147,7 +147,7 @@ u64 libcosy_interp_scan_dir(struct libcosy_interp *in, const u64 *arguments)
 		return r[3] > COSY_MAX_LISTED ? -EINVAL : scan_rest(in);
 	if (!in->max_ns)
 		return libcosy_do_scan_dir(I(1), P(2), r[3], I(4));
-	/* Entries that it has taken from the directory have to be told of, so these are enough. */
+	/* Entries taken from the directory must be reported, so these are enough. */
 	n = libcosy_do_scan_list(I(1), P(2), r[3], true);
 	if (n <= 0)
 		return n;
@@ -177,7 +177,7 @@ u64 libcosy_interp_epoll_read(struct libcosy_interp *in, const u64 *arguments)
 		if (libcosy_interp_leaves(in))
 			return 0;
 	} else {
-		/* Refuses what it cannot go on with; reads nothing. */
+		/* Refuses arguments that it cannot continue with; reads nothing. */
 		count = libcosy_do_epoll_read_rest(r[1], r[2], r[3], r[4], r[1]);
 		if (count < 0)
 			return count;

@@ -2,9 +2,9 @@
 /*
  * interp_memory.c - the operations of core/ops.def on memory, by libc's functions.
  *
- * Where time is limited those of a length that is told are made in pieces, and leave between two of
- * them.  Those that change memory then say in r1-r3 what remains, as in the kernel; the others
- * start over.  Those on strings, and memmem, are made at once.
+ * Under a time limit, operations of a given length work in pieces, and may leave between two of
+ * them.  Operations that change memory then hold the rest in r1-r3, as in the kernel; the others
+ * start over.  Operations on strings, and memmem, work at once.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define P(n) ((char *)r[n])
 #define I(n) ((int)r[n])
 
-/* Returns how many of `left` bytes are to be gone over without a look at the limit of time. */
+/* Returns how many of `left` bytes to process before the next check of the time limit. */
 static u64 piece(const struct libcosy_interp *in, u64 left)
 {
 	return in->max_ns && left > PIECE ? PIECE : left;
@@ -80,7 +80,7 @@ u64 libcosy_interp_memset(struct libcosy_interp *in, const u64 *arguments)
 }
 
 /*
- * Has *now be what comes after `done` of `length` bytes.  False: there is nothing more, or the
+ * Sets *now to the size of the piece after `done` of `length` bytes.  False: there is none, or the
  * operation leaves there.
  */
 static bool next_piece(struct libcosy_interp *in, u64 done, u64 length, u64 *now)

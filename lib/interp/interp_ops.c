@@ -62,7 +62,7 @@ u64 libcosy_interp_discard(struct libcosy_interp *in, const u64 *r)
 	return 0;
 }
 
-/* There are no views here: what was read is in memory, and these are plain accesses. */
+/* There are no views here: the bytes read are in memory, and these are plain accesses. */
 
 u64 libcosy_interp_view_load(struct libcosy_interp *in, const u64 *r)
 {

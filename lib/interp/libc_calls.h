@@ -2,9 +2,9 @@
 /*
  * libc_calls.h - calls that libc's function makes in another way than by the call of its name.
  *
- * Where somebody watches a thread's calls, a filter, a tracer or an auditor, he is to see those
- * that a native program makes: libc's open is openat, its fstat newfstatat, its statx is made of
- * newfstatat where a filter answers ENOSYS, and the vDSO tells the time without any.
+ * A filter, tracer or auditor that watches a thread's calls is to see those of a native program:
+ * libc's open is openat, its fstat newfstatat, its statx uses newfstatat if a filter returns
+ * ENOSYS, and the vDSO returns the time without a call.
  */
 #ifndef COSY_LIB_LIBC_CALLS_H
 #define COSY_LIB_LIBC_CALLS_H

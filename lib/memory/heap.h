@@ -37,13 +37,13 @@ void *libcosy_heap_take_reserved(size_t *size);
 /* Frees memory that libcosy_heap_owns, the reserved too.  Does nothing for NULL. */
 bool libcosy_heap_free(void *memory);
 
-/* Returns how many bytes the caller may use, at least what was asked for. */
+/* Returns how many bytes the caller may use, at least the requested number. */
 size_t libcosy_heap_size(const void *memory);
 
-/* Tells whether the address lies in the heap. */
+/* True if the address lies in the heap. */
 bool libcosy_heap_owns(const void *memory);
 
-/* Tells whether memory of the second heap may have been handed out. */
+/* True if memory of the second heap may have been handed out. */
 bool libcosy_heap_is_beyond(void);
 
 /* Returns how many bytes are free, in however many pieces; 0 without a heap. */

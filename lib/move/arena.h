@@ -32,7 +32,7 @@ void libcosy_arenas_add(const void *memory, size_t count);
  */
 bool libcosy_arenas_may_have(const void *memory, size_t count);
 
-/* Tells whether the process had an arena, wherever the program has moved it. */
+/* True if the process had an arena, wherever the program has moved it. */
 bool libcosy_arenas_exist(void);
 
 /*
@@ -59,7 +59,7 @@ bool libcosy_own(void *memory, size_t count);
 /* Returns those of a caller's flags that the module knows, as it knows them. */
 uint32_t libcosy_move_flags(int flags);
 
-/* Tells whether the kernel did nothing: the memory is no arena's, or the file of another kind. */
+/* True if the kernel did nothing: the memory is no arena's, or the file of another kind. */
 bool libcosy_move_is_refused(long ret);
 
 /* Returns a result as system calls do, with errno. */

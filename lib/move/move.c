@@ -22,7 +22,7 @@
 #include "move/ranges.h"
 
 #define OWN_FLAGS  (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
-#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) /* which the module knows, too */
+#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) /* which the module also has */
 
 _Static_assert(COSY_GIVE == COSY_MOVE_OP_GIVE && COSY_POPULATE == COSY_MOVE_OP_POPULATE &&
 		       COSY_WILL_WRITE == COSY_MOVE_OP_WILL_WRITE,
@@ -31,8 +31,8 @@ _Static_assert(COSY_GIVE == COSY_MOVE_OP_GIVE && COSY_POPULATE == COSY_MOVE_OP_P
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
 /*
- * All arenas lie between these two, but for those that the program has moved, so that the kernel is
- * seldom asked about other memory.
+ * All arenas lie between these two, except those that the program has moved, so other memory seldom
+ * needs a query of the kernel.
  */
 static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
 static bool arenas_pinnable; /* some are, or were */
@@ -72,7 +72,7 @@ static bool has_kernel(void)
 }
 
 /*
- * Tells whether the descriptor is still our context's: the program may have closed it, or inherited
+ * True if the descriptor is still our context's: the program may have closed it, or inherited
  * it.
  */
 static bool context_answers(void)
@@ -111,7 +111,9 @@ long libcosy_move_make(struct cosy_move *move)
 	move->size = sizeof(*move);
 	if (!generation || libcosy_context_fd() < 0)
 		return -EOPNOTSUPP;
-	/* A thread that is alone is cancelled by nobody; libc's own calls do not look then, either. */
+	/*
+	 * A thread that is alone is cancelled by nobody; libc's own calls do not look then, either.
+	 */
 	if (!__libc_single_threaded && operation_waits(move->operation)) {
 		const u64 r[10] = {0, (unsigned int)libcosy_context_fd(), COSY_IOC_MOVE,
 				   (uintptr_t)move};
@@ -217,7 +219,7 @@ static ssize_t loan_plain(int fd, const void *memory, size_t count, int flags)
 	return sent;
 }
 
-/* Tells whether a loan was short since the next page is no arena's. */
+/* True if a loan was short since the next page is no arena's. */
 static bool loan_left_arena(const char *memory, size_t count, size_t lent)
 {
 	return lent < count && libcosy_is_whole(memory + lent, 0) &&
@@ -373,7 +375,7 @@ int cosy_ready(void *memory, size_t count, int flags)
 }
 
 /*
- * Tells whether an arena may have some of the memory, all of which is to be written.  Pages of one
+ * True if an arena may have some of the memory, all of which is to be written.  Pages of one
  * that was moved cannot be made present by this, unless it is pinnable; other memory's save faults.
  */
 static bool arenas_may_have_written(char *memory, size_t count)

@@ -36,7 +36,9 @@
 
 /* --- Export --------------------------------------------------------------------------------- */
 
-/* libc's function has a version of its own, which the dynamic linker would check in each process. */
+/*
+ * libc's function has a version of its own, which the dynamic linker would check in each process.
+ */
 static int memfd_create_raw(unsigned int flags)
 {
 	long fd = cosy_syscall3(SYS_memfd_create, (unsigned long)"cosy parcel", flags, 0);
@@ -70,8 +72,8 @@ static bool memfd_fill(int fd, const char *memory, size_t count)
 }
 
 /*
- * The kernel waits up to 150 ms for whoever holds one of the pages.  Nobody else has the descriptor
- * yet, so that it is the kernel itself, for a moment: for longer on a busy machine.
+ * The kernel waits up to 150 ms for a holder of one of the pages.  Nobody else has the descriptor
+ * yet, so the holder is the kernel itself, for a moment; for longer on a busy machine.
  */
 static bool memfd_seal(int fd, int seals)
 {
@@ -152,7 +154,7 @@ int cosy_export(void *memory, size_t count, enum cosy_how how)
 		errno = EINVAL;
 		return -1;
 	}
-	/* What an arena that was moved shares goes on to be; other parcels may as well be copies. */
+	/* Pages that a moved arena shares stay shared; other parcels may be copies. */
 	if (libcosy_arenas_may_have(memory, 1) || (how == COSY_SHARE && libcosy_arenas_exist())) {
 		ret = libcosy_move(operations[how], memory, count, -1, 0);
 		if (!libcosy_move_is_refused(ret))
@@ -247,7 +249,7 @@ static ssize_t import_memfd_donation(int parcel, void *memory, size_t count)
 	return ret;
 }
 
-/* Tells how a parcel was made; 0 with errno: it is none. */
+/* Returns how a parcel was made; 0 with errno: it is no parcel. */
 static uint32_t parcel_how(int parcel)
 {
 	int how = ioctl(parcel, COSY_IOC_PARCEL), seals;

@@ -6,7 +6,7 @@
  * only to receive and one only to send.  A message is a place in the window and a sealed memfd.
  * The window's size is where both ends find it and nothing else looks: in SO_RCVLOWAT.
  *
- * The receiver takes nothing on trust: what is no such message is dropped.
+ * The receiver trusts nothing: it drops any other message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -341,7 +341,7 @@ static ssize_t socket_take_seen(int port, char *window, const struct port_place 
 	return came;
 }
 
-/* Tells whether a message of no bytes is the end: who could pass is gone, and nothing waits. */
+/* True if a message of no bytes is the end: no sender is left, and no message waits. */
 static bool socket_has_ended(int port)
 {
 	struct pollfd poller = {port, POLLIN, 0};

@@ -239,7 +239,7 @@ bool libcosy_ranges_replace(const void *memory, size_t count)
 	return ranges_cut(memory, count, range_is_any, range_fill);
 }
 
-/* Tells whether range_fill has room, by what needs as much and changes nothing. */
+/* True if range_fill has room, by what needs as much and changes nothing. */
 static bool range_has_room(const struct range *range, uintptr_t from, uintptr_t to)
 {
 	void *memory = (void *)from, *other;

@@ -37,7 +37,7 @@ bool libcosy_ranges_fill(const void *memory, size_t count);
  */
 bool libcosy_ranges_replace(const void *memory, size_t count);
 
-/* Tells whether there is room for that, or sets ENOMEM; the memory stays as it is. */
+/* True if there is room for that; otherwise sets ENOMEM.  The memory stays as it is. */
 bool libcosy_ranges_have_room(const void *memory, size_t count);
 
 /* Forgets the memory, which is unmapped. */

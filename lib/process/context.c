@@ -41,8 +41,8 @@
 #define THREADS_FDS	 20
 #define MIN_BUFFER	 (64u << 10) /* below this a buffer is not worth its pages */
 /*
- * The front at first.  Its pages are there from the start: half of it is the heap's, the other
- * half the beginning of the first thread's slice.
+ * The first front, whose pages are allocated at once.  Its lower 50 % belong to the heap, the rest
+ * is the beginning of the first thread's slice.
  */
 #define FIRST_FRONT (64u << 10)
 #define FIRST_SLICE (256u << 10)
@@ -159,7 +159,7 @@ static int device_take(void)
 	return fd;
 }
 
-/* Tells whether module and processor will do. */
+/* True if module and processor will do. */
 static bool device_serves(int fd, uint64_t *features)
 {
 	struct cosy_version version = {.size = sizeof(version)};
@@ -223,7 +223,7 @@ static long buffer_set(int fd, uint64_t len, uint64_t front)
 	return cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
 }
 
-/* Hands the memory out: what small programs use is in the first front. */
+/* Hands the memory out: small programs use only the first front. */
 static void buffer_use(void *buffer, uint64_t len)
 {
 	uint64_t low = len, reserved = 0;
@@ -369,7 +369,7 @@ static void fd_drop(int fd)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
-/* Tells whether the device is to become the context for a region, NULL: for whatever comes. */
+/* True if the device is to become the context for a region, NULL: for whatever comes. */
 static bool device_is_wanted(int fd, struct cosy_region *region)
 {
 	uint64_t features;
@@ -393,7 +393,9 @@ static void context_open_locked(struct cosy_region *region)
 		fd = device_take();
 		if (fd < 0)
 			return;
-		/* The child of another thread's raw clone must find this lock to be its parent's. */
+		/*
+		 * The child of another thread's raw clone must find this lock to be its parent's.
+		 */
 		if (!__libc_single_threaded)
 			alive_init();
 		if (!device_is_wanted(fd, region)) {

@@ -54,8 +54,8 @@ extern bool libcosy_native_only;
 uint32_t libcosy_context_open(void);
 
 /*
- * Does the same, but if there is none yet only where libcosy_tier_wants lets this region in, and, if
- * nothing may be compiled for it, where the user has loaded its compound lately.
+ * Does the same, but if there is none yet only where libcosy_tier_wants lets this region in, and,
+ * if nothing may be compiled for it, where the user has loaded its compound lately.
  */
 uint32_t libcosy_context_open_for(struct cosy_region *region);
 
@@ -130,7 +130,7 @@ void libcosy_context_stats(struct cosy_stats *ret);
 const char *libcosy_context_reason(void);
 
 /*
- * Tells whether filters let this thread set up what a region needs once: the thread's state, a
+ * True if filters let this thread set up what a region needs once: the thread's state, a
  * program, its stack.  The native twin runs where they do not.  Asked again each time, since they
  * may have been armed meanwhile; not needed right after libcosy_context_open has opened one.
  */

@@ -62,7 +62,7 @@ static const char unknown[] = "a library that was loaded later may have armed a 
 
 /* --- Asking --------------------------------------------------------------------------------- */
 
-/* read(2) of /dev/cosy tells this: a bit for each system call that is let through. */
+/* read(2) of /dev/cosy returns this: a bit for each system call that is let through. */
 struct allowed {
 	uint8_t calls[64];
 	ssize_t bytes;
@@ -102,7 +102,7 @@ static const char *allowed_lacks(const struct allowed *allowed, unsigned int use
 	return NULL;
 }
 
-/* Tells whether the descriptor is still the device: the program may have closed it and reused it. */
+/* True if the descriptor is still the device: the program may have closed it and reused it. */
 static bool device_is(int fd)
 {
 	struct stat st;
@@ -118,7 +118,7 @@ static const char *filter_forbids(int fd, unsigned int uses)
 	return allowed_lacks(&allowed, uses);
 }
 
-/* Tells whether filters may have been armed since the process began; any thread may ask. */
+/* True if filters may have been armed since the process began; any thread may ask. */
 static bool filter_may_be_armed(void)
 {
 	uint64_t seen = __atomic_load_n(&prepared.objects_seen, __ATOMIC_RELAXED);
@@ -224,7 +224,7 @@ bool libcosy_filter_prepare_child(int context_fd)
 	int fd = device_is(prepared.fd) ? prepared.fd : device_is(context_fd) ? context_fd : -1;
 	bool early = filter_may_be_armed();
 
-	/* What could not be opened then is not tried again: only it could tell of filters. */
+	/* If it could not be opened then, do not try again: only the device can report filters. */
 	if (prepared.why)
 		return early;
 	if (fd >= 0)

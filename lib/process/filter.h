@@ -3,9 +3,9 @@
  * filter.h - queries which calls the seccomp filters of this thread let through.
  *
  * A filter may kill the program for a call, so libcosy must not try calls to find out.  A read of
- * /dev/cosy tells, but a filter may forbid to open it by then.  So a program that could arm a
- * filter, since one of its objects refers to prctl or syscall, opens the device at the start, and
- * so do its fork children.  The context uses that descriptor when the first region is to run in
+ * /dev/cosy reports them, but by then a filter may forbid opening it.  So a program that could arm
+ * a filter, because one of its objects refers to prctl or syscall, opens the device at the start,
+ * and so do its fork children.  The context uses that descriptor when the first region is to run in
  * the kernel, if the filters let libcosy's further calls through.  All other programs open the
  * device only then: filters that were there before them have let the dynamic linker open files.
  *
@@ -21,8 +21,8 @@
 void libcosy_filter_prepare(void);
 
 /*
- * Does the same in a fork child, where context_fd, or -1, is the context's descriptor that it has
- * inherited, too.  Returns whether a fork child of it has to do so.
+ * Does the same in a fork child.  context_fd is the context's inherited descriptor, or -1.  Returns
+ * whether a fork child of this child has to do so.
  */
 bool libcosy_filter_prepare_child(int context_fd);
 
@@ -43,7 +43,7 @@ int libcosy_filter_settle(int fd);
  */
 void libcosy_filter_put(int fd);
 
-/* What libcosy does besides using the descriptor that it has. */
+/* Actions of libcosy besides the use of its open descriptor. */
 enum {
 	LIBCOSY_FILTER_OPENS = 1, /* opens the device */
 	LIBCOSY_FILTER_MOVES = 2, /* gives a descriptor another number (libcosy_move_fd) */
@@ -63,10 +63,10 @@ enum libcosy_filter_answer {
  */
 enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why);
 
-/* Tells whether no filter can have been armed since the process began.  Makes no system call. */
+/* True if no filter can have been armed since the process began.  Makes no system call. */
 bool libcosy_filter_none(void);
 
-/* Tells whether clock_gettime may be called, in a process that has opened the device. */
+/* True if clock_gettime may be called, in a process that has opened the device. */
 bool libcosy_filter_lets_clock(void);
 
 #endif /* COSY_LIB_FILTER_H */

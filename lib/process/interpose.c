@@ -44,7 +44,7 @@ static bool object_open(const struct dl_phdr_info *info, struct libcosy_object *
 }
 
 /*
- * Tells whether others may be bound to this symbol.  A function's address in a program is no
+ * True if others may be bound to this symbol.  A function's address in a program is no
  * definition.
  */
 static bool symbol_matches(const struct libcosy_object *object, uint32_t index, const char *name)
@@ -101,7 +101,7 @@ bool libcosy_object_has(const struct libcosy_object *object,
 	return object->sysv_hash && sysv_hash_has(object, function);
 }
 
-/* Tells whether a sanitizer defines the function, which it also exports under this name. */
+/* True if a sanitizer defines the function, which it also exports under this name. */
 static bool is_interceptor(const struct libcosy_object *object, const char *name)
 {
 	char text[96];

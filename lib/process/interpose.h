@@ -20,14 +20,14 @@ struct libcosy_function {
 };
 
 /*
- * Told of a definition before libc's: which function, and the object's path, "" for the program
+ * Called for a definition before libc's: the function, and the object's path, "" for the program
  * itself.  `checks`: it is a sanitizer's, which checks the arguments and means libc's function.
  */
 typedef void libcosy_found(void *arg, unsigned int function, const char *object, bool checks);
 
 uint32_t libcosy_name_hash(const char *name);
 
-/* Tells whether an object has a function of that name to which others may be bound. */
+/* True if an object has a function of that name to which others may be bound. */
 bool libcosy_object_has(const struct libcosy_object *object,
 			const struct libcosy_function *function);
 

@@ -43,7 +43,7 @@ static inline bool libcosy_is_same(const char *a, const char *b)
 
 enum libcosy_role { COSY_OBJECT_OTHER, COSY_OBJECT_PART_OF_LIBC, COSY_OBJECT_LIBC };
 
-/* Tells whether it is libc, or a part of it: before glibc 2.34 parts had some of the wrappers. */
+/* True if it is libc, or a part of it: before glibc 2.34 parts had some of the wrappers. */
 static inline enum libcosy_role libcosy_object_role(const char *soname)
 {
 	if (!libcosy_begins(soname, "lib"))

@@ -2,8 +2,8 @@
 /*
  * refer.c - see refer.h.
  *
- * Looks through relocations: all that an object refers to has one.  The symbol table would not
- * do, since nothing tells its length: hash tables leave out symbols that are not defined.
+ * Searches relocations: each reference of an object has one.  The symbol table would not do,
+ * because its length is unknown: hash tables leave out undefined symbols.
  */
 #include <elf.h>
 #include <link.h>

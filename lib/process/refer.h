@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refer.h - tells whether an object of this process refers to one of libc's functions. */
+/* refer.h - checks whether an object of this process refers to one of libc's functions. */
 #ifndef COSY_LIB_REFER_H
 #define COSY_LIB_REFER_H
 
@@ -12,7 +12,7 @@ enum libcosy_referred {
 };
 
 /*
- * Tells whether an object refers to one of `count` functions without defining it.  *seen, 0 at
+ * True if an object refers to one of `count` functions without defining it.  *seen, 0 at
  * first, remembers how many objects had been loaded when none did, so that nothing is looked at
  * again until there are more.  Allocates nothing and makes no system call.
  */

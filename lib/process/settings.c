@@ -51,7 +51,7 @@ static void keep_stderr(void)
 	kept_stderr.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, KEPT_STDERR_FROM);
 }
 
-/* Tells whether a descriptor is standard error as it was: the program may have closed it. */
+/* True if a descriptor is standard error as it was: the program may have closed it. */
 static bool is_kept_stderr(int fd)
 {
 	struct stat st;

@@ -6,7 +6,7 @@
  *			standard error why a process cannot use the kernel)
  *	COSY_TIER	auto (default: a region runs in the kernel once it has earned what
  *			loading it costs), always (from the first entry on), or N: after N
- *			entries and rounds of loops
+ *			entries and iterations of loops
  *	COSY_BUFFER	bytes of shared buffer, k or M may follow; 0 = none
  *	COSY_FAST=0	makes every call the kernel's ordinary way, none by a specialised version
  *	COSY_DEBUG=1	says once per reason why something stayed native

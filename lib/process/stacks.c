@@ -86,7 +86,7 @@ static void slice_trim(struct libcosy_thread *thread, struct libcosy_slice *slic
 	while ((top = slice->top) && block_is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
 
-		/* Releases the activation, too, of a block that another thread ended. */
+		/* Also releases the activation of a block that another thread ended. */
 		block_release(thread, top);
 		slice->top = top->below;
 		COSY_BARRIER();

@@ -14,7 +14,7 @@
 #define LIBCOSY_EARLY_DATA __attribute__((section(".data")))
 
 /*
- * Tells whether the program could arm a seccomp filter: through libc that takes prctl or syscall,
+ * True if the program could arm a seccomp filter: through libc that takes prctl or syscall,
  * so an object that is loaded has to refer to one of them.  *seen: see libcosy_any_refers_to.
  */
 bool libcosy_could_arm(uint64_t *seen);

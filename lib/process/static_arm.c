@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * static_arm.c - tells whether a statically linked program could arm a seccomp filter.
+ * static_arm.c - checks whether a statically linked program could arm a seccomp filter.
  *
  * Such a program has no relocations to look through, as refer.c does.  But a weak reference takes
  * no member out of libc's archive, so it is NULL unless something else needed that member.  cosycc

@@ -50,7 +50,7 @@ void libcosy_counts_keep(const struct cosy_stats *kernel)
 		libcosy_count(&libcosy_counts.guard_failed[i], kernel->guard_failed[i]);
 }
 
-/* A line under construction; what does not fit is left out. */
+/* A line under construction; text that does not fit is left out. */
 struct stats_line {
 	char text[1200];
 	int length;

@@ -12,13 +12,13 @@
 struct libcosy_counts {
 	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
 	uint64_t native;  /* of these, run by the native twin */
-	uint64_t unearned;   /* of these, and of rounds of their loops: had not earned a LOAD yet */
-	uint64_t seen;	     /* regions that went early: the user had loaded them lately */
-	uint64_t unseen;     /* regions that would have, had the user loaded them */
-	uint64_t remembered; /* regions that the user's earlier processes sent there */
-	uint64_t loses;	     /* will never earn it, by the compiler's estimate */
-	uint64_t given_up;   /* programs that lost by their ways out for seccomp filters */
-	uint64_t runs;	     /* RUN ioctls that ran something */
+	uint64_t unearned;     /* of these, and of loop iterations: had not earned a LOAD yet */
+	uint64_t seen;	       /* regions that went early: the user had loaded them lately */
+	uint64_t unseen;       /* regions that would have, had the user loaded them */
+	uint64_t remembered;   /* regions that the user's earlier processes sent there */
+	uint64_t loses;	       /* will never earn it, by the compiler's estimate */
+	uint64_t given_up;     /* programs that lost by their ways out for seccomp filters */
+	uint64_t runs;	       /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
 	uint64_t left[16];     /* RUNs by enum cosy_status */

@@ -78,7 +78,7 @@ static void thread_find_stack(struct libcosy_thread *thread)
 		thread->stack_low = thread->stack_high = 0;
 }
 
-/* Each thread takes at most a quarter of what is free, so that many get some. */
+/* Each thread takes at most 25 % of the free part, so that many threads get some. */
 static void thread_find_slices(struct libcosy_thread *thread)
 {
 	uint64_t share = libcosy_heap_room() / 4 & ~(PAGE - 1);

@@ -35,7 +35,7 @@ struct libcosy_thread {
 	struct libcosy_activation acts[COSY_ACTIVATIONS];
 };
 
-/* Initial-exec, since signal handlers look at it, and must not allocate for it. */
+/* Initial-exec, because signal handlers read it and must not allocate for it. */
 extern _Thread_local struct libcosy_thread *libcosy_thread_self
 	__attribute__((tls_model("initial-exec")));
 

@@ -17,7 +17,7 @@
 #define FIRST_RUNS 1024
 
 /*
- * Tells whether RUN's two counts say what a program gains: of a composite they do not tell how many
+ * True if RUN's two counts say what a program gains: of a composite they do not tell how many
  * calls it stands for, and a call that its thunk answers counts as an ordinary one.
  */
 static bool balance_tells(const struct cosy_program *program)
@@ -53,7 +53,7 @@ static void balance_give_up(struct cosy_loaded *loaded, bool slower)
 		return;
 	libcosy_program_displace(loaded);
 	libcosy_count(&libcosy_counts.given_up, 1);
-	/* What a filter cost says nothing of the user's other processes. */
+	/* The cost of a filter does not apply to the user's other processes. */
 	if (loaded->region && !filtered)
 		libcosy_tier_slower(loaded->region);
 	if (!libcosy_settings.debug)

@@ -7,7 +7,7 @@
  * outside, less the crossing, and a RUN with few such calls loses.  So the first RUNs of a program
  * are counted as gains or losses, by the costs of core/costs.h.
  *
- * For each call that seccomp filters want to see the compound leaves, libcosy makes the call, and a
+ * For each call that seccomp filters inspect, the compound leaves, libcosy makes the call, and a
  * RUN goes on after it: four times the cost of the plain call.  Calls that are made in the kernel
  * may save more than that, or less.  So from the first such call on, each RUN is counted.
  *

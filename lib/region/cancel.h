@@ -25,7 +25,7 @@
  */
 enum libcosy_cancels libcosy_cancel_used(void);
 
-/* Tells whether a thread with these thread->cancels may be cancelled now. */
+/* True if a thread with these thread->cancels may be cancelled now. */
 static inline bool libcosy_may_be_cancelled(enum libcosy_cancels cancels)
 {
 	return cancels == COSY_CANCELS_ALWAYS ||
@@ -33,11 +33,11 @@ static inline bool libcosy_may_be_cancelled(enum libcosy_cancels cancels)
 }
 
 /*
- * Tells whether libc's function for this call is a cancellation point; its arguments are r[1] up.
+ * True if libc's function for this call is a cancellation point; its arguments are r[1] up.
  */
 bool libcosy_is_cancellation_point(u32 number, const u64 *r);
 
-/* Tells whether a program has a call that may be one. */
+/* True if a program has a call that may be one. */
 bool libcosy_has_cancellation_points(const struct cosy_program *program);
 
 /*

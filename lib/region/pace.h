@@ -2,13 +2,14 @@
 /*
  * pace.h - measures whether a region is faster in the kernel than its native twin.
  *
- * cosycc estimates what a call saves; only time tells whether it does.  So a process measures the
- * processor time that the native twin takes from one level of savings to the next, and divides it
- * by these savings: the native pace, in picoseconds for each instruction that would have been
- * saved.  Once the region is in the kernel the same is measured there over fewer calls, without those
- * that touch its memory first.  Both include what the program does between two entries.  A region
- * whose pace there is worse by 1/16 is given up in this process, and left native in the user's next
- * ones.  A long RUN may do something else than what was measured natively: there, by 1/5.
+ * cosycc estimates the saving of a call; only a measurement can confirm it.  So a process measures
+ * the processor time that the native twin takes from one level of savings to the next, and divides
+ * it by these savings: the native pace, in picoseconds for each instruction that would have been
+ * saved.  Once the region is in the kernel the same is measured there over fewer calls, without
+ * those that touch its memory first.  Both include what the program does between two entries.  A
+ * region whose pace there is worse by 1/16 is given up in this process, and left native in the
+ * user's next ones.  A long RUN may do something else than what was measured natively: there, by
+ * 1/5.
  *
  * The native pace is kept in the user's history, since a process that enters early has none of its
  * own.  Only one region of a process is measured, the first one that enters, and only while the

@@ -185,7 +185,7 @@ static void caller_find(struct caller *caller, const void *constant)
 }
 
 /*
- * Tells whether another object than those of the start has the region: these are listed up to the
+ * True if another object than those of the start has the region: these are listed up to the
  * dynamic linker itself, and stay.
  */
 static bool caller_is_late(const struct caller *caller)
@@ -203,13 +203,13 @@ static bool caller_is_late(const struct caller *caller)
 	return true;
 }
 
-/* Tells whether there are further namespaces, as each auditor has one (glibc 2.35). */
+/* True if there are further namespaces, as each auditor has one (glibc 2.35). */
 static bool caller_may_be_audited(const struct caller *caller)
 {
 	return caller->debug && caller->debug->r_version > 1;
 }
 
-/* --- What its calls are bound to --------------------------------------------------------- */
+/* --- Bindings of its calls --------------------------------------------------------------- */
 
 /*
  * Returns the GOT slot that a PLT entry jumps through, as bfd, gold, lld and mold write it, with
@@ -232,7 +232,7 @@ static const uintptr_t *plt_slot(const uint8_t *code)
 	return (const uintptr_t *)(code + 6 + distance);
 }
 
-/* Tells whether the dynamic linker fills a slot of the GOT with the address of the function. */
+/* True if the dynamic linker fills a slot of the GOT with the address of the function. */
 static bool fills_slot(const struct caller *caller, const ElfW(Rela) * relocation, const char *name)
 {
 	const ElfW(Sym) *symbol = &caller->symbols[ELF64_R_SYM(relocation->r_info)];
@@ -276,7 +276,7 @@ static bool is_slot_of(const struct caller *caller, const uintptr_t *slot, const
 	return is_shared_slot_of(caller, offset, name);
 }
 
-/* Tells whether the address is in libc.  Looks only at objects that stay. */
+/* True if the address is in libc.  Looks only at objects that stay. */
 static bool is_in_libc(struct caller *caller, uintptr_t address)
 {
 	const struct link_map *object = caller->debug ? caller->debug->r_map : NULL;
@@ -326,7 +326,7 @@ static enum whose call_whose(struct caller *caller, const struct cosy_replaced *
 }
 
 /*
- * Tells whether a call in a statically linked program reaches another definition than libc's: the
+ * True if a call in a statically linked program reaches another definition than libc's: the
  * linker takes archives in order, the program's own first, then libcosy.a, then libc.a, so an
  * address tells whose it is, next to that of one in .text (CMakeLists.txt).  No PLT entry is taken
  * for libc's, since functions that system calls stand for have none there.
@@ -356,7 +356,7 @@ static unsigned int object_first_defined(uintptr_t base, const void *dynamic,
 }
 
 /*
- * Tells whether no object before libc may define one of the functions.  `linked`: each has a PLT
+ * True if no object before libc may define one of the functions.  `linked`: each has a PLT
  * entry, as no function has that the program itself defines.
  */
 static bool only_libc_defines(const struct caller *caller, const struct verdict *verdict,

@@ -9,7 +9,7 @@
 struct cosy_premises;
 
 /*
- * Tells whether all functions that the compound has system calls for are libc's, as the dynamic
+ * True if all functions that the compound has system calls for are libc's, as the dynamic
  * linker has bound them.  False with `why`, one line, filled in.
  */
 bool libcosy_premises_hold(const struct cosy_premises *premises, char *why, size_t size);

@@ -104,7 +104,7 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 		arg.key[0] = loaded->region->key[0];
 		arg.key[1] = loaded->region->key[1];
 	} else {
-		/* An older module refuses what it does not know. */
+		/* An older module refuses unknown fields. */
 		arg.size = offsetof(struct cosy_load, key);
 	}
 	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);

@@ -69,7 +69,7 @@ bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation, u32 flags
  */
 void libcosy_program_displace(struct cosy_loaded *loaded);
 
-/* Tells whether it was loaded, or refused, in the context of that generation. */
+/* True if it was loaded, or refused, in the context of that generation. */
 static inline bool libcosy_program_placed(const struct cosy_loaded *loaded, u32 generation)
 {
 	return generation && __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE) >> 32 == generation;

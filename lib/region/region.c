@@ -20,7 +20,7 @@ static struct cosy_loaded *region_program(const struct cosy_region *region)
 	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
 }
 
-/* Tells whether it was refused, or is given up, for good. */
+/* True if it was refused, or is given up, for good. */
 static bool region_stays_native(const struct cosy_region *region)
 {
 	const struct cosy_loaded *loaded = region_program(region);
@@ -58,7 +58,7 @@ __attribute__((cold)) static void region_say_native(const struct cosy_region *re
 }
 
 /*
- * Tells whether a cancellation would have to run handlers: their code is around the native twin's
+ * True if a cancellation would have to run handlers: their code is around the native twin's
  * calls.
  */
 static bool region_has_handlers(const struct cosy_region *region)
@@ -169,7 +169,7 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 
 static inline void region_count_native(const struct cosy_region *region)
 {
-	/* The next round of a loop is no activation of its own. */
+	/* The next iteration of a loop is no new activation. */
 	if (region_of_head(region))
 		return;
 	libcosy_count(&libcosy_counts.regions, 1);
@@ -212,7 +212,7 @@ static void region_deny(struct cosy_region *region)
 		libcosy_tier_denied(region, region_stays_native(region));
 }
 
-/* Has the first RUN, too, return its counts, by which the region is judged. */
+/* Makes the first RUN return its counts as well, by which the region is judged. */
 static void region_measure(struct cosy_region *region, void *ctx)
 {
 	struct libcosy_activation *act = libcosy_activation_of(ctx);

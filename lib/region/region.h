@@ -20,7 +20,7 @@
  *
  * A loop of the native twin that makes calls has a struct cosy_region of its own, for a
  * compound that begins at the loop's head and goes on to the region's end.  The same code is
- * at the head: it counts in the region's `left`, and `native` is the loop's next round.
+ * at the head: it counts in the region's `left`, and `native` is the loop's next iteration.
  *
  * A function whose address-taken locals a region touches keeps them in
  *
@@ -109,7 +109,7 @@ struct cosy_region {
 #define COSY_REGION_UNSEEN   8u	 /* something has to be, which it is to earn */
 #define COSY_REGION_ADMITTED 64u /* it has earned to be compiled */
 
-#define COSY_REGION_KEYED 32u /* `key` and what follows it are there */
+#define COSY_REGION_KEYED 32u /* `key` and the members after it exist */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is

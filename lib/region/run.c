@@ -45,7 +45,7 @@ static void stack_begin(struct libcosy_thread *thread, struct libcosy_activation
 }
 
 /*
- * Tells whether it would need a software stack that this thread may not make, since filters have
+ * True if it would need a software stack that this thread may not make, since filters have
  * been armed; the interpreter, which only the program asks for, makes it anyway.
  */
 static bool run_lacks_stack(const struct libcosy_thread *thread, const struct cosy_loaded *loaded,
@@ -76,7 +76,7 @@ static void run_end(struct libcosy_thread *thread, struct libcosy_activation *ac
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
-/* Tells whether it left for who watches calls, and is to see those that a native program makes. */
+/* True if it left for a watcher of calls, which is to see those that a native program makes. */
 static bool run_is_watched(const struct libcosy_activation *act)
 {
 	return act->run.status == COSY_LEFT_FILTERED || act->run.status == COSY_LEFT_TRACED;
@@ -181,7 +181,7 @@ static u32 run_under_way(const struct cosy_program *program, const struct libcos
 	return program->insns[act->run.resume - 1].imm;
 }
 
-/* Tells whether it is in the middle of a read_file or write_file, whose file is in r1. */
+/* True if it is in the middle of a read_file or write_file, whose file is in r1. */
 static bool run_is_in_file(const struct cosy_program *program, const struct libcosy_activation *act)
 {
 	u32 operation = run_under_way(program, act);
@@ -350,7 +350,7 @@ struct cancellable {
 };
 
 /*
- * Tells whether the instruction before the one where it goes on is a cancellation point that a
+ * True if the instruction before the one where it goes on is a cancellation point that a
  * signal has interrupted, of those that are not made again: libc acts on a cancellation when such a
  * call comes back.  One that has moved something gives its count, and the next point is where the
  * thread ends.  A call leaves nothing in r1-r5, which tells it from a jump to that place.
@@ -367,7 +367,7 @@ static bool run_is_after_interrupted(const struct cosy_program *program,
 	return call && call->flags & COSY_CALL_CANCELS;
 }
 
-/* Tells whether the thread is at a place where libc, too, might have cancelled it. */
+/* True if the thread is at a place where libc might also have cancelled it. */
 static bool run_at_cancellation_point(const struct cancellable *run)
 {
 	u32 status = run->act->run.status;

@@ -60,7 +60,7 @@ static void tier_set_state(struct cosy_region *owner, uint32_t state)
 	__atomic_store_n(&owner->flags, others | state, __ATOMIC_RELAXED);
 }
 
-/* --- What it costs, and what has to be saved for it -------------------------------------- */
+/* --- Costs, and the savings that they need ------------------------------------------------ */
 
 static int64_t tier_program_cost(const struct cosy_region *region, int64_t each, int64_t insn)
 {
@@ -112,7 +112,7 @@ static unsigned int levels_of(int64_t saved)
 	return levels;
 }
 
-/* Tells whether the region has the members that the history needs: an older compiler's has not. */
+/* True if the region has the members that the history needs: an older compiler's has not. */
 static bool tier_is_keyed(const struct cosy_region *owner)
 {
 	return owner->version >= 2 && owner->flags & COSY_REGION_KEYED;
@@ -153,7 +153,7 @@ static uint32_t tier_call_gain(const struct cosy_region *owner)
 }
 
 /*
- * Tells whether filters let this thread ask. Those armed before the context are asked when it is
+ * True if filters let this thread ask. Those armed before the context are asked when it is
  * opened, later ones here: they may kill for a call that they do not know. For a region that is
  * loaded nothing has to be asked of them, so nothing is.
  */
@@ -213,7 +213,7 @@ static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_
 }
 
 /*
- * Tells whether the history advises to compile.  The estimate may be wrong: then one program was
+ * True if the history advises to compile.  The estimate may be wrong: then one program was
  * compiled in vain, since the next one is loaded only if the first does well.  So that must be
  * small compared with what the whole region costs natively.
  */
@@ -259,7 +259,9 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	return COSY_STAYS_NATIVE;
 }
 
-/* --- Counting ----------------------------------------------------------------------------------- */
+/*
+ * --- Counting -----------------------------------------------------------------------------------
+ */
 
 static int64_t least_above(int64_t now, int64_t value, int64_t least)
 {
@@ -298,8 +300,8 @@ static void tier_count_on(struct cosy_region *owner, int64_t now, int64_t more)
 }
 
 /*
- * Takes a count that is used up, so that of several threads one asks. Until that one counts on, or is
- * admitted, the others stay native.
+ * Takes a count that is used up, so that of several threads one asks. Until that one counts on, or
+ * is admitted, the others stay native.
  */
 static bool tier_take(int64_t *count, int64_t value)
 {
@@ -308,7 +310,7 @@ static bool tier_take(int64_t *count, int64_t value)
 }
 
 /*
- * Tells whether a region that has earned a question waits for an arrival at its entry.  A region that
+ * True if a region that has earned a question waits for an arrival at its entry.  A region that
  * is entered often needs no program of a loop's head then.
  */
 static bool tier_waits(const struct cosy_region *region, struct cosy_region *owner)
@@ -346,7 +348,7 @@ static void tier_forget(struct cosy_region *owner)
 	owner->lost = 0;
 }
 
-/* `life` is stored last, so that a thread that sees it sees the budget, too. */
+/* Store `life` last, so that a thread that sees it also sees the budget. */
 static void tier_begin_count(const struct cosy_region *region, struct cosy_region *owner,
 			     uint32_t life)
 {
@@ -363,9 +365,12 @@ static int64_t tier_wait(const struct cosy_region *owner, int64_t cost)
 	return budget < COSY_LEFT_MAX / 2 ? budget : COSY_LEFT_MAX / 2;
 }
 
-/* --- Arrivals ------------------------------------------------------------------------------------- */
+/*
+ * --- Arrivals
+ * -------------------------------------------------------------------------------------
+ */
 
-/* Tells whether the region need not earn anything. */
+/* True if the region need not earn anything. */
 static bool tier_is_exempt(const struct cosy_region *region)
 {
 	return region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE;

@@ -14,7 +14,7 @@
  * goes on counting until it has earned the rest.
  *
  * With COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp or -fcosy-force a region need not
- * earn it; with COSY_TIER=N it is in the kernel after N entries and rounds.
+ * earn it; with COSY_TIER=N it is in the kernel after N entries and iterations.
  */
 #ifndef COSY_LIB_TIER_H
 #define COSY_LIB_TIER_H
@@ -24,25 +24,27 @@
 #include "region/region.h"
 
 /*
- * Tells whether a region or loop head that is not in the kernel yet, and for which __cosy_enter was
+ * True if a region or loop head that is not in the kernel yet, and for which __cosy_enter was
  * called, is to go there now.  Async-signal-safe.
  */
 bool libcosy_tier_earned(struct cosy_region *region);
 
 /*
- * Tells whether a region that has earned a question goes to the kernel, by what it and the user's
- * earlier processes have saved.  Asks by that descriptor of the device, the context's or one that is
- * to become it.
+ * True if a region that has earned a question goes to the kernel, by what it and the user's earlier
+ * processes have saved.  Asks by that descriptor of the device, the context's or one that is to
+ * become it.
  */
 bool libcosy_tier_wants(struct cosy_region *region, int fd);
 
 /* Returns the region that counts: a loop's head counts in the region that it is in. */
 struct cosy_region *libcosy_tier_owner(struct cosy_region *region);
 
-/* Tells whether a region that has earned it may only use programs that need not be compiled. */
+/* True if a region that has earned it may only use programs that need not be compiled. */
 bool libcosy_tier_only_seen(struct cosy_region *region);
 
-/* Notes that the user has not loaded such a region lately: it has to earn its compilation, too. */
+/*
+ * Notes that the user has not loaded such a region lately: it has to earn its compilation as well.
+ */
 void libcosy_tier_unseen(struct cosy_region *region);
 
 /* Notes that a region that had earned it is in the kernel: it asks at each arrival from now on. */
@@ -59,12 +61,12 @@ void libcosy_tier_denied(struct cosy_region *region, bool refused);
 void libcosy_tier_slower(struct cosy_region *region);
 
 /*
- * Returns how many instructions a region's programs may lose in the kernel before they are given up:
- * a small share of what it cost natively so far.
+ * Returns how many instructions a region's programs may lose in the kernel before they are given
+ * up: a small share of what it cost natively so far.
  */
 int64_t libcosy_tier_tolerated_loss(const struct cosy_region *owner);
 
-/* Tells whether every region goes to the kernel at once, so that it pays to prepare for it. */
+/* True if every region goes to the kernel at once, so that it pays to prepare for it. */
 bool libcosy_tier_forced(void);
 
 #endif /* COSY_LIB_TIER_H */
