@@ -35,6 +35,14 @@
 #define BUFFER	 (1 << 20)
 #define PAUSE_MS 100
 
+/* A thread, with state that its observations refer to. */
+struct bpf_thread {
+	struct observed_thread observed;
+	uint32_t stacks[OBSERVATION_KNOWN]; /* the last ones sent, by their numbers */
+	uint32_t leaving;		    /* the stack of an execve that is under way, */
+	char path[EVENT_MAX_PATH];	    /* and its path; "": none is */
+};
+
 struct watcher {
 	struct record_sink sink;
 	struct observed observed;
@@ -48,6 +56,11 @@ struct watcher {
 	size_t had;
 	_Alignas(8) char buffer[BUFFER];
 };
+
+static struct bpf_thread *bpf_thread_find(struct watcher *watcher, pid_t tid)
+{
+	return (struct bpf_thread *)*thread_place(&watcher->observed, tid);
+}
 
 /* --- Observations become events ---------------------------------------------------------- */
 
@@ -106,13 +119,14 @@ static uint32_t stack_number(struct observed_process *process, const struct obse
 }
 
 /* Returns the stack of a call: from its observation, or from an earlier one of its thread. */
-static uint32_t call_stack(struct observed_thread *thread, const struct observed_call *told)
+static uint32_t call_stack(struct bpf_thread *thread, const struct observed_call *told)
 {
 	uint32_t stack;
 
 	if (told->head.kind != OBSERVE_CALL_STACK && told->head.kind != OBSERVE_CALL_STACK_PATH)
 		return told->known < OBSERVATION_KNOWN ? thread->stacks[told->known] : 0;
-	stack = stack_number(thread->process, &((const struct observed_call_stack *)told)->stack);
+	stack = stack_number(thread->observed.process,
+			     &((const struct observed_call_stack *)told)->stack);
 	if (told->known < OBSERVATION_KNOWN)
 		thread->stacks[told->known] = stack;
 	return stack;
@@ -120,11 +134,11 @@ static uint32_t call_stack(struct observed_thread *thread, const struct observed
 
 static void take_leaving(struct watcher *watcher, const struct observed_call_stack_path *told)
 {
-	struct observed_thread *thread = *thread_place(&watcher->observed, told->call.head.tid);
+	struct bpf_thread *thread = bpf_thread_find(watcher, told->call.head.tid);
 
 	if (!thread)
 		return;
-	thread->leaving = stack_number(thread->process, &told->stack);
+	thread->leaving = stack_number(thread->observed.process, &told->stack);
 	memcpy(thread->path, told->path, sizeof(thread->path));
 	thread->path[told->call.path_size ? sizeof(thread->path) - 1 : 0] = 0;
 }
@@ -133,9 +147,9 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 {
 	_Alignas(8) char buffer[sizeof(struct event_call) + EVENT_MAX_PATH] = {0};
 	struct event_call *call = (struct event_call *)buffer;
-	struct observed_thread *thread = *thread_place(&watcher->observed, told->head.tid);
+	struct bpf_thread *thread = bpf_thread_find(watcher, told->head.tid);
 
-	if (!thread || thread->process->quiet)
+	if (!thread || thread->observed.process->quiet)
 		return;
 	call->event.time = told->head.time;
 	call->event.flags = EVENT_CPU | (told->flags & OBSERVED_SLEPT ? EVENT_SLEPT : 0) |
@@ -163,7 +177,7 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 	} else {
 		call->stack = call_stack(thread, told);
 	}
-	library_look(thread->process, call);
+	library_look(thread->observed.process, call);
 	watcher->calls++;
 	event_tell(&watcher->sink, &call->event, EVENT_CALL, sizeof(*call) + call->path_size,
 		   told->head.tid);
@@ -241,6 +255,7 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	struct observed_thread *thread =
 		thread_create(&watcher->observed, told->head.pid, told->head.tid);
 	pid_t former = told->head.arg;
+	struct bpf_thread *other = bpf_thread_find(watcher, former);
 	uint64_t headers = 0, linker = 0;
 	char whole[PATH_MAX];
 	const char *path;
@@ -248,11 +263,11 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	if (!thread)
 		return;
 	/* The thread took over the process's number. */
-	if (former != (pid_t)told->head.tid && *thread_place(&watcher->observed, former)) {
-		const struct observed_thread *other = *thread_place(&watcher->observed, former);
+	if (former != (pid_t)told->head.tid && other) {
+		struct bpf_thread *itself = (struct bpf_thread *)thread;
 
-		thread->leaving = other->leaving;
-		memcpy(thread->path, other->path, sizeof(thread->path));
+		itself->leaving = other->leaving;
+		memcpy(itself->path, other->path, sizeof(itself->path));
 		tell_exit(watcher, &told->head, former, false);
 		thread_destroy(&watcher->observed, thread_place(&watcher->observed, former));
 	}
@@ -556,6 +571,7 @@ static int watcher_begin(struct watcher *watcher, enum event_backend backend,
 	memset(watcher, 0, offsetof(struct watcher, buffer));
 	watcher->to = watcher->from = -1;
 	watcher->sink = *sink;
+	watcher->observed.thread_size = sizeof(struct bpf_thread);
 	watcher->observed.objects = objects_create(sink);
 	if (!watcher->observed.objects)
 		return -ENOMEM;
@@ -579,9 +595,7 @@ static void watcher_end(struct watcher *watcher)
 		close(watcher->from);
 	if (watcher->helper > 0)
 		waitpid(watcher->helper, NULL, 0);
-	for (unsigned int i = 0; i < OBSERVED_BUCKETS; i++)
-		while (watcher->observed.threads[i])
-			thread_destroy(&watcher->observed, &watcher->observed.threads[i]);
+	observed_drop(&watcher->observed);
 	objects_destroy(watcher->observed.objects);
 }
 

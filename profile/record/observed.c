@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * observed.c - the processes and threads that are observed, by their numbers.
+ * observed.c - see observed.h.
  */
 #include <stdlib.h>
 
@@ -60,20 +60,37 @@ static struct observed_process *process_get(struct observed *observed, pid_t pid
 	return *at;
 }
 
-struct observed_thread *thread_create(struct observed *observed, pid_t pid, pid_t tid)
+struct observed_thread *thread_add(struct observed *observed, pid_t tid)
 {
 	struct observed_thread **at = thread_place(observed, tid);
-	struct observed_process *process = process_get(observed, pid);
 
-	if (*at || !process)
-		return *at;
-	*at = calloc(1, sizeof(**at));
+	*at = calloc(1, observed->thread_size);
 	if (!*at)
 		return NULL;
 	(*at)->tid = tid;
-	(*at)->process = process;
-	process->threads++;
 	observed->n_threads++;
+	return *at;
+}
+
+bool thread_join(struct observed *observed, struct observed_thread *thread, pid_t pid)
+{
+	struct observed_process *process = process_get(observed, pid);
+
+	if (!process)
+		return false;
+	thread->process = process;
+	process->threads++;
+	return true;
+}
+
+struct observed_thread *thread_create(struct observed *observed, pid_t pid, pid_t tid)
+{
+	struct observed_thread **at = thread_place(observed, tid);
+
+	if (*at)
+		return *at;
+	if (thread_add(observed, tid) && !thread_join(observed, *at, pid))
+		thread_destroy(observed, at);
 	return *at;
 }
 
@@ -83,7 +100,16 @@ void thread_destroy(struct observed *observed, struct observed_thread **at)
 
 	*at = thread->next;
 	observed->n_threads--;
-	if (!--thread->process->threads)
+	if (observed->thread_end)
+		observed->thread_end(thread);
+	if (thread->process && !--thread->process->threads)
 		process_destroy(process_place(observed, thread->process->pid));
 	free(thread);
+}
+
+void observed_drop(struct observed *observed)
+{
+	for (unsigned int i = 0; i < OBSERVED_BUCKETS; i++)
+		while (observed->threads[i])
+			thread_destroy(observed, &observed->threads[i]);
 }

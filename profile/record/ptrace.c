@@ -27,6 +27,7 @@
 #include "calls.h"
 #include "record/child.h"
 #include "record/digest.h"
+#include "record/observed.h"
 #include "record/record.h"
 #include "record/space.h"
 #include "record/tell.h"
@@ -34,9 +35,8 @@
 #define STACK_WORDS 1024
 #define PAGE_BYTES  4096
 #define PAGES_MAX   (STACK_WORDS * 8 / PAGE_BYTES + 1) /* that a stack's words are in, or a path */
-#define BUCKETS	    256
-#define PROBE_TURNS 8  /* calls of a thread between two probes */
-#define PROBES	    64 /* that the mean is of, about */
+#define PROBE_TURNS 8				       /* calls of a thread between two probes */
+#define PROBES	    64				       /* that the mean is of, about */
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
 	 PTRACE_O_TRACEEXEC)
@@ -53,18 +53,9 @@ struct probes {
 	double call_cost, gap_cost; /* and what recording added to a call then, and between two */
 };
 
-struct traced_process {
-	struct traced_process *next;
-	pid_t pid;
-	unsigned int threads;
-	bool quiet; /* ours still: the program has not been executed */
-	struct space *space;
-};
-
+/* A thread without a process is stopped until its parent's event identifies it. */
 struct traced_thread {
-	struct traced_thread *next;
-	struct traced_process *process; /* NULL: stopped until its parent's event identifies it */
-	pid_t tid;
+	struct observed_thread observed;
 	int schedstat;
 	bool in_call, probed;
 	unsigned int turns;	     /* calls since the last probe */
@@ -77,10 +68,7 @@ struct traced_thread {
 
 struct tracer {
 	struct record_sink sink;
-	struct objects *objects;
-	struct traced_process *processes;
-	struct traced_thread *threads[BUCKETS];
-	unsigned int n_threads;
+	struct observed observed;
 	pid_t program;
 	int status;
 	uint64_t calls;
@@ -90,93 +78,43 @@ struct tracer {
 
 /* --- Processes and threads ------------------------------------------------------ */
 
-static struct traced_thread **thread_place(struct tracer *tracer, pid_t tid)
+static struct traced_thread *traced_find(struct tracer *tracer, pid_t tid)
 {
-	struct traced_thread **at = &tracer->threads[tid % BUCKETS];
-
-	while (*at && (*at)->tid != tid)
-		at = &(*at)->next;
-	return at;
+	return (struct traced_thread *)*thread_place(&tracer->observed, tid);
 }
 
-static struct traced_thread *thread_create(struct tracer *tracer, pid_t tid)
+static struct traced_thread *traced_add(struct tracer *tracer, pid_t tid)
 {
-	struct traced_thread *thread = calloc(1, sizeof(*thread));
+	struct traced_thread *thread = (struct traced_thread *)thread_add(&tracer->observed, tid);
 
-	if (!thread)
-		return NULL;
-	thread->tid = tid;
-	thread->schedstat = -1;
-	thread->next = tracer->threads[tid % BUCKETS];
-	tracer->threads[tid % BUCKETS] = thread;
-	tracer->n_threads++;
+	if (thread)
+		thread->schedstat = -1;
 	return thread;
 }
 
-static struct traced_process *process_find(struct tracer *tracer, pid_t pid)
-{
-	struct traced_process *process = tracer->processes;
-
-	while (process && process->pid != pid)
-		process = process->next;
-	return process;
-}
-
-static struct traced_process *process_get(struct tracer *tracer, pid_t pid)
-{
-	struct traced_process *process = process_find(tracer, pid);
-
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->pid = pid;
-	process->space = space_create(tracer->objects, pid);
-	if (!process->space) {
-		free(process);
-		return NULL;
-	}
-	process->next = tracer->processes;
-	tracer->processes = process;
-	return process;
-}
-
-static void process_destroy(struct tracer *tracer, struct traced_process *process)
-{
-	struct traced_process **at = &tracer->processes;
-
-	while (*at && *at != process)
-		at = &(*at)->next;
-	if (*at)
-		*at = process->next;
-	space_destroy(process->space);
-	free(process);
-}
-
-static void thread_join(struct traced_thread *thread, struct traced_process *process)
+static bool traced_join(struct tracer *tracer, struct traced_thread *thread, pid_t pid)
 {
 	char name[64];
 
-	thread->process = process;
-	process->threads++;
-	snprintf(name, sizeof(name), "/proc/%d/task/%d/schedstat", (int)process->pid,
-		 (int)thread->tid);
+	if (!thread_join(&tracer->observed, &thread->observed, pid))
+		return false;
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/schedstat", (int)pid,
+		 (int)thread->observed.tid);
 	thread->schedstat = open(name, O_RDONLY | O_CLOEXEC);
+	return true;
 }
 
-static void thread_destroy(struct tracer *tracer, struct traced_thread *thread)
+static void traced_end(struct observed_thread *thread)
 {
-	struct traced_thread **at = thread_place(tracer, thread->tid);
+	int schedstat = ((struct traced_thread *)thread)->schedstat;
 
-	if (*at)
-		*at = thread->next;
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
-	if (thread->process && !--thread->process->threads)
-		process_destroy(tracer, thread->process);
-	tracer->n_threads--;
-	free(thread);
+	if (schedstat >= 0)
+		close(schedstat);
+}
+
+static void traced_destroy(struct tracer *tracer, struct traced_thread *thread)
+{
+	thread_destroy(&tracer->observed, thread_place(&tracer->observed, thread->observed.tid));
 }
 
 /* Reads the thread's ns on a processor, and how many times it was given one. */
@@ -212,10 +150,10 @@ static pid_t thread_group(pid_t tid)
 static void tell_fork(struct tracer *tracer, struct traced_thread *thread, pid_t parent,
 		      unsigned int flags)
 {
-	struct event_fork fork = {.pid = thread->process->pid, .parent = parent};
+	struct event_fork fork = {.pid = thread->observed.process->pid, .parent = parent};
 
 	fork.event.flags = flags;
-	event_tell(&tracer->sink, &fork.event, EVENT_FORK, sizeof(fork), thread->tid);
+	event_tell(&tracer->sink, &fork.event, EVENT_FORK, sizeof(fork), thread->observed.tid);
 }
 
 static void tell_call(struct tracer *tracer, struct traced_thread *thread)
@@ -223,7 +161,7 @@ static void tell_call(struct tracer *tracer, struct traced_thread *thread)
 	_Alignas(8) char buffer[sizeof(struct event_call) + EVENT_MAX_PATH];
 	struct event_call *call = (struct event_call *)buffer;
 
-	if (thread->process->quiet)
+	if (thread->observed.process->quiet)
 		return;
 	memset(buffer, 0, sizeof(buffer));
 	*call = thread->call;
@@ -231,7 +169,7 @@ static void tell_call(struct tracer *tracer, struct traced_thread *thread)
 	call->path_size = thread->path_size;
 	tracer->calls++;
 	event_tell(&tracer->sink, &call->event, EVENT_CALL, sizeof(*call) + call->path_size,
-		   thread->tid);
+		   thread->observed.tid);
 }
 
 /* --- Memory of watched processes -------------------------------------------------- */
@@ -277,7 +215,7 @@ static uint32_t memory_digest(pid_t pid, uint64_t address, uint64_t size)
 
 static void path_read(struct traced_thread *thread, uint64_t address)
 {
-	size_t had = memory_read_some(thread->process->pid, address, thread->path,
+	size_t had = memory_read_some(thread->observed.process->pid, address, thread->path,
 				      sizeof(thread->path) - 1);
 
 	thread->path[had] = 0;
@@ -303,7 +241,7 @@ static void probe_begin(struct traced_thread *thread)
 	if (++thread->turns < PROBE_TURNS)
 		return;
 	thread->turns = 0;
-	thread->probed = !ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	thread->probed = !ptrace(PTRACE_INTERRUPT, thread->observed.tid, NULL, NULL);
 }
 
 static void probe_end(struct tracer *tracer, struct traced_thread *thread)
@@ -346,7 +284,7 @@ static void call_begin(struct tracer *tracer, struct traced_thread *thread,
 		.sp = info->stack_pointer,
 		.words = tracer->words,
 	};
-	pid_t pid = thread->process->pid;
+	pid_t pid = thread->observed.process->pid;
 	uint64_t cpu, slices;
 	int argument;
 
@@ -366,9 +304,9 @@ static void call_begin(struct tracer *tracer, struct traced_thread *thread,
 		call->event.flags |= EVENT_FROM_POSITION;
 	registers.n_words =
 		memory_read_some(pid, registers.sp, tracer->words, sizeof(tracer->words)) / 8;
-	registers.bp =
-		ptrace(PTRACE_PEEKUSER, thread->tid, offsetof(struct user_regs_struct, rbp), NULL);
-	call->stack = space_stack(thread->process->space, &registers);
+	registers.bp = ptrace(PTRACE_PEEKUSER, thread->observed.tid,
+			      offsetof(struct user_regs_struct, rbp), NULL);
+	call->stack = space_stack(thread->observed.process->space, &registers);
 	if (thread_times(thread, &cpu, &slices)) {
 		call->event.flags |= EVENT_CPU;
 		call->user = time_level(&tracer->probes, cpu - thread->cpu, tracer->probes.gap_cost,
@@ -414,7 +352,7 @@ static void syscall_stop(struct tracer *tracer, struct traced_thread *thread)
 {
 	struct ptrace_syscall_info info;
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->tid, sizeof(info), &info) <= 0)
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->observed.tid, sizeof(info), &info) <= 0)
 		return;
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
 		call_begin(tracer, thread, &info);
@@ -431,31 +369,29 @@ static unsigned int fork_flags(const struct traced_thread *parent, bool thread)
 	if (parent->call.nr == SYS_clone)
 		flags = parent->call.args[0];
 	else if (parent->call.nr == SYS_clone3)
-		memory_read(parent->process->pid, parent->call.args[0], &flags, sizeof(flags));
+		memory_read(parent->observed.process->pid, parent->call.args[0], &flags,
+			    sizeof(flags));
 	return (thread ? EVENT_FORK_THREAD : 0) | (flags & CLONE_FILES ? EVENT_FORK_FILES : 0);
 }
 
 static void fork_stop(struct tracer *tracer, struct traced_thread *parent)
 {
 	unsigned long tid;
-	struct traced_process *process;
 	struct traced_thread *child;
 	bool early;
 	pid_t pid;
 
-	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid))
+	if (ptrace(PTRACE_GETEVENTMSG, parent->observed.tid, NULL, &tid))
 		return;
-	child = *thread_place(tracer, tid);
+	child = traced_find(tracer, tid);
 	early = child;
 	pid = thread_group(tid);
 	if (!child)
-		child = thread_create(tracer, tid);
-	process = pid ? process_get(tracer, pid) : NULL;
-	if (!child || !process)
+		child = traced_add(tracer, tid);
+	if (!child || !pid || !traced_join(tracer, child, pid))
 		return;
-	thread_join(child, process);
-	tell_fork(tracer, child, parent->process->pid,
-		  fork_flags(parent, pid == parent->process->pid));
+	tell_fork(tracer, child, parent->observed.process->pid,
+		  fork_flags(parent, pid == parent->observed.process->pid));
 	thread_times(child, &child->cpu, &child->slices);
 	if (early)
 		ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
@@ -476,26 +412,27 @@ static uint64_t thread_gap(const struct traced_thread *thread)
 
 static void thread_tell_gap(struct tracer *tracer, const struct traced_thread *thread)
 {
-	if (thread->process && !thread->process->quiet)
-		tell_gap(&tracer->sink, thread->process->pid, thread->tid, 0, thread_gap(thread));
+	if (thread->observed.process && !thread->observed.process->quiet)
+		tell_gap(&tracer->sink, thread->observed.process->pid, thread->observed.tid, 0,
+			 thread_gap(thread));
 }
 
 static void thread_tell_exit(struct tracer *tracer, const struct traced_thread *thread)
 {
-	struct event_exit exit = {.pid = thread->process->pid,
-				  .last = thread->process->threads == 1};
+	struct event_exit exit = {.pid = thread->observed.process->pid,
+				  .last = thread->observed.process->threads == 1};
 
-	event_tell(&tracer->sink, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
+	event_tell(&tracer->sink, &exit.event, EVENT_EXIT, sizeof(exit), thread->observed.tid);
 }
 
 /* Notes an exec: the thread has the process's number now, and all others are gone. */
 static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 {
-	unsigned long former = thread->tid;
+	unsigned long former = thread->observed.tid;
 
-	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &former);
-	if ((pid_t)former != thread->tid) {
-		struct traced_thread *other = *thread_place(tracer, former);
+	ptrace(PTRACE_GETEVENTMSG, thread->observed.tid, NULL, &former);
+	if ((pid_t)former != thread->observed.tid) {
+		struct traced_thread *other = traced_find(tracer, former);
 
 		if (other) {
 			/* The first thread has ended without an event. */
@@ -506,36 +443,36 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 			memcpy(thread->path, other->path, sizeof(thread->path));
 			thread->path_size = other->path_size;
 			thread_tell_exit(tracer, other);
-			thread_destroy(tracer, other);
+			traced_destroy(tracer, other);
 		}
 		thread_times(thread, &thread->cpu, &thread->slices);
 	}
-	space_forget(thread->process->space);
-	thread->process->quiet = false;
-	tell_exec(&tracer->sink, thread->process->pid, thread->tid, 0, NULL);
+	space_forget(thread->observed.process->space);
+	thread->observed.process->quiet = false;
+	tell_exec(&tracer->sink, thread->observed.process->pid, thread->observed.tid, 0, NULL);
 }
 
 static void thread_exited(struct tracer *tracer, struct traced_thread *thread, int status)
 {
-	if (thread->tid == tracer->program)
+	if (thread->observed.tid == tracer->program)
 		tracer->status = status;
-	if (thread->process)
+	if (thread->observed.process)
 		thread_tell_exit(tracer, thread);
-	thread_destroy(tracer, thread);
+	traced_destroy(tracer, thread);
 }
 
 static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 {
-	struct traced_thread *thread = *thread_place(tracer, tid);
+	struct traced_thread *thread = traced_find(tracer, tid);
 	int signal = WSTOPSIG(status), event = status >> 16;
 	bool probed = thread && thread->probed;
 
 	if (!thread) {
 		/* A child whose parent has not reported it yet waits until then. */
-		thread_create(tracer, tid);
+		traced_add(tracer, tid);
 		return;
 	}
-	if (!thread->process)
+	if (!thread->observed.process)
 		return;
 	thread->probed = false;
 	switch (event) {
@@ -576,23 +513,23 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 {
 	struct traced_thread *thread;
-	struct traced_process *process;
+	struct observed_process *process;
 
-	if (*thread_place(tracer, tid))
+	if (traced_find(tracer, tid))
 		return 0;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
 		return -errno;
-	thread = thread_create(tracer, tid);
-	process = process_get(tracer, pid);
-	if (!thread || !process)
+	thread = traced_add(tracer, tid);
+	if (!thread || !traced_join(tracer, thread, pid))
 		return -ENOMEM;
-	thread_join(thread, process);
+	process = thread->observed.process;
 	tell_fork(tracer, thread, 0, process->threads > 1 ? EVENT_FORK_THREAD : 0);
 	if (process->threads == 1) {
 		process->quiet = quiet;
 		if (!quiet)
-			tell_exec(&tracer->sink, thread->process->pid, thread->tid, 0, NULL);
-		tell_descriptors(&tracer->sink, pid, thread->tid);
+			tell_exec(&tracer->sink, thread->observed.process->pid,
+				  thread->observed.tid, 0, NULL);
+		tell_descriptors(&tracer->sink, pid, thread->observed.tid);
 	}
 	thread_times(thread, &thread->cpu, &thread->slices);
 	return 0;
@@ -603,7 +540,7 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
  */
 static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 {
-	unsigned int before, first = tracer->n_threads;
+	unsigned int before, first = tracer->observed.n_threads;
 	char name[64];
 	int ret = thread_seize(tracer, pid, pid, quiet);
 
@@ -612,14 +549,14 @@ static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 		DIR *directory = opendir(name);
 		struct dirent *entry;
 
-		before = tracer->n_threads;
+		before = tracer->observed.n_threads;
 		while (directory && (entry = readdir(directory)))
 			if (atoi(entry->d_name))
 				thread_seize(tracer, pid, atoi(entry->d_name), quiet);
 		if (directory)
 			closedir(directory);
-	} while (tracer->n_threads > before);
-	if (tracer->n_threads > first)
+	} while (tracer->observed.n_threads > before);
+	if (tracer->observed.n_threads > first)
 		return 0;
 	/* One that waits for its parent is refused as if it were another's. */
 	return ret == -EPERM && record_ended(pid) ? -ESRCH : ret;
@@ -642,7 +579,7 @@ static pid_t tracer_wait(struct tracer *tracer, int *status)
 
 	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL))
 		return -1;
-	thread = *thread_place(tracer, info.si_pid);
+	thread = traced_find(tracer, info.si_pid);
 	if (thread && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
 		thread_tell_gap(tracer, thread);
 	tid = waitpid(info.si_pid, status, __WALL);
@@ -655,18 +592,17 @@ static pid_t tracer_wait(struct tracer *tracer, int *status)
 /* Lets all threads go on as if nothing had been. */
 static void tracer_detach(struct tracer *tracer)
 {
-	for (unsigned int i = 0; i < BUCKETS; i++)
-		for (struct traced_thread *thread = tracer->threads[i]; thread;
-		     thread = thread->next)
-			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-	while (tracer->n_threads) {
+	for (unsigned int i = 0; i < OBSERVED_BUCKETS; i++)
+		for (struct observed_thread *at = tracer->observed.threads[i]; at; at = at->next)
+			ptrace(PTRACE_INTERRUPT, at->tid, NULL, NULL);
+	while (tracer->observed.n_threads) {
 		int status;
 		pid_t tid = tracer_wait(tracer, &status);
 		struct traced_thread *thread;
 
 		if (tid < 0 && errno != EINTR)
 			break;
-		thread = tid > 0 ? *thread_place(tracer, tid) : NULL;
+		thread = tid > 0 ? traced_find(tracer, tid) : NULL;
 		if (tid > 0 && WIFSTOPPED(status)) {
 			int signal = WSTOPSIG(status);
 
@@ -676,14 +612,14 @@ static void tracer_detach(struct tracer *tracer)
 			       status >> 16 || signal == (SIGTRAP | 0x80) ? 0 : signal);
 		}
 		if (thread)
-			thread_destroy(tracer, thread);
+			traced_destroy(tracer, thread);
 	}
 }
 
 /* Watches until all have ended, or *stop.  Returns false when it was stopped. */
 static bool tracer_watch(struct tracer *tracer, const volatile sig_atomic_t *stop)
 {
-	while (tracer->n_threads) {
+	while (tracer->observed.n_threads) {
 		struct traced_thread *thread;
 		int status;
 		pid_t tid;
@@ -699,7 +635,7 @@ static bool tracer_watch(struct tracer *tracer, const volatile sig_atomic_t *sto
 			thread_stopped(tracer, tid, status);
 			continue;
 		}
-		thread = *thread_place(tracer, tid);
+		thread = traced_find(tracer, tid);
 		if (thread)
 			thread_exited(tracer, thread, status);
 		else if (tid == tracer->program)
@@ -712,16 +648,16 @@ static int tracer_begin(struct tracer *tracer, const struct record_sink *sink)
 {
 	memset(tracer, 0, sizeof(*tracer));
 	tracer->sink = *sink;
-	tracer->objects = objects_create(sink);
-	return tracer->objects ? 0 : -ENOMEM;
+	tracer->observed.thread_size = sizeof(struct traced_thread);
+	tracer->observed.thread_end = traced_end;
+	tracer->observed.objects = objects_create(sink);
+	return tracer->observed.objects ? 0 : -ENOMEM;
 }
 
 static void tracer_end(struct tracer *tracer)
 {
-	for (unsigned int i = 0; i < BUCKETS; i++)
-		while (tracer->threads[i])
-			thread_destroy(tracer, tracer->threads[i]);
-	objects_destroy(tracer->objects);
+	observed_drop(&tracer->observed);
+	objects_destroy(tracer->observed.objects);
 }
 
 /* Makes a child that is watched, and then does `run`. */
