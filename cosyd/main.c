@@ -61,7 +61,7 @@ static void usage(void)
 	       "See cosyd(8).\n");
 }
 
-/* Ends after the line that says what is wrong. */
+/* Prints the error and ends. */
 _Noreturn static void usage_wrong(void)
 {
 	fputs("Try `cosyd --help`.\n", stderr);
@@ -163,7 +163,7 @@ static void socket_remove_stale(const struct sockaddr_un *address)
 	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat st;
 
-	/* What is no socket refuses a connection as well. */
+	/* A file that is no socket also refuses a connection. */
 	if (!lstat(address->sun_path, &st) && !S_ISSOCK(st.st_mode)) {
 		log_line("%s: not a socket", address->sun_path);
 		exit(EXIT_FAILURE);

@@ -4,20 +4,20 @@
  *
  * A client connects to the daemon's socket (SOCK_SEQPACKET) and sends one COSYD_HELLO;
  * the answer carries the *guard memory*, a memfd that only the daemon can write.  Then it
- * sends COSYD_TAKE with a descriptor of its own, opened for reading, and learns which guard
- * word stands for the file and which value of it means that there is a lease.  The client
- * looks at the word after every copy from a window, and sends nothing for that.  When a lease
- * is broken the daemon asks nobody: it adds one to the word, then returns the lease.
+ * sends COSYD_TAKE with a descriptor of its own, opened for reading.  The answer contains the
+ * number of the file's guard word, and the word's value while there is a lease.  The client
+ * reads the word after every copy from a window, which needs no message.  When a lease is
+ * broken, the daemon waits for no client: it adds one to the word, then returns the lease.
  *
  * That is enough.  A writer's open returns after the daemon's F_UNLCK, which comes after the
- * store to the word.  A process that knows of the open looks later than both, and finds the
- * new value; a reader that still finds the old one looked before the writer's open returned.
- * A value never comes again: words only count up.
+ * store to the word.  A process that has learned of the open reads the word after both, and
+ * finds the new value.  A reader that still finds the old value has read it before the
+ * writer's open returned.  No value occurs twice, because words only count up.
  *
  * The daemon may die at any moment, and its leases with it.  `keeper` is a robust futex owned
- * by the process with the leases.  When that dies, however it dies, the kernel takes its number
- * out before it closes the descriptors that the leases are on (exit_mm is before exit_files).
- * So, by the same argument, a value counts only while `keeper` has an owner.
+ * by the process with the leases.  When that process dies, in whatever way, the kernel removes
+ * its number from the futex before it closes the leased descriptors (exit_mm comes before
+ * exit_files).  So, by the same argument, a value counts only while `keeper` has an owner.
  */
 #ifndef COSYD_PROTOCOL_H
 #define COSYD_PROTOCOL_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - decides for how long a file gets no lease after a writer wanted it.
+ * quiet.h - decides how long a file gets no lease after a writer has broken one.
  *
- * A writer with O_NONBLOCK is refused while there is a lease, and any client may have one taken on
- * any file that it may read.  So each break of a lease makes the time without one four times
- * longer, up to a quarter of an hour; only a quarter of an hour in which no writer was kept
- * waiting makes it short again.  If the first time is 100 ms, a file's writers are kept waiting
- * at most QUIET_BREAKS times in a quarter of an hour and once in the next, whatever clients do.
+ * A writer with O_NONBLOCK is refused while there is a lease, and any client can have a lease taken
+ * on any file that it may read.  So each break multiplies the time without a lease by 4, up to 15
+ * minutes.  Only 15 minutes without a waiting writer make it short again.  If the first time is
+ * 100 ms, a file's writers wait at most QUIET_BREAKS times in 15 minutes and once in the next 15,
+ * whatever clients do.
  *
- * Files share entries, so a file may be quiet for another one's writers: that costs readers time
- * and writers nothing.  Which files share is a secret of the process.
+ * Files share entries, so a file may be quiet because of another file's writers.  That costs
+ * readers time, and writers nothing.  The assignment of files to entries is a secret of the
+ * process.
  */
 #ifndef COSYD_QUIET_H
 #define COSYD_QUIET_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* slots.c - see slots.h; protocol.h says why clients may trust the words. */
+/* slots.c - see slots.h; protocol.h explains why clients may trust the words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,8 +47,8 @@ static int break_time_file = -1;
 
 /*
  * Makes the kernel take this process's number out of memory->keeper when the process dies.
- * The list is in shared memory, since the out-of-memory killer takes private pages away
- * before the kernel looks at the list; and locked, so that it is never on a swap.
+ * The list is in shared memory, because the out-of-memory killer takes private pages away
+ * before the kernel reads the list.  It is locked, so that it is never swapped out.
  */
 static int slots_own_memory(void)
 {
@@ -70,8 +70,8 @@ static int slots_own_memory(void)
 }
 
 /*
- * Returns the deadline in ms: the option's, or half of the time that the kernel gives a holder to
- * return a lease, if that is less.
+ * Returns the deadline in ms: the option's, or at most 50 % of the time after which the kernel
+ * takes a lease back.
  */
 static unsigned int slots_deadline(void)
 {
@@ -81,7 +81,7 @@ static unsigned int slots_deadline(void)
 	if (break_time_file < 0 || pread(break_time_file, text, sizeof(text) - 1, 0) <= 0)
 		return options->deadline;
 	seconds = strtoul(text, NULL, 10);
-	if (!seconds || seconds * 500 > options->deadline) /* 0: for ever */
+	if (!seconds || seconds * 500 > options->deadline) /* 0: no limit */
 		return options->deadline;
 	return seconds * 500;
 }
@@ -272,7 +272,7 @@ int slots_timeout_ms(void)
 	return ms ? (int)ms / 2 : -1;
 }
 
-/* Makes no more slots than descriptors: one that could not be received would be lost. */
+/* Makes no more slots than descriptors: a descriptor that cannot be received would be lost. */
 static void slots_init(void)
 {
 	struct rlimit files = {.rlim_cur = 0};

@@ -3,8 +3,8 @@
  * slots.h - keeps leases and their guard words, one slot for each inode.
  *
  * A keeper answers each break at once, whatever else it does: it changes the guard word, then
- * returns the lease (protocol.h says why that is enough).  The leases are on descriptions that
- * only the daemon has, so nobody else can change their owner or signal.
+ * returns the lease (protocol.h explains why that is enough).  The leases are on open files that
+ * only the daemon has, so no other process can change their owner or signal.
  */
 #ifndef COSYD_SLOTS_H
 #define COSYD_SLOTS_H
@@ -27,7 +27,7 @@ struct slots_options {
  */
 int slots_begin(struct cosyd_memory *memory, const struct slots_options *options, int *ret_signals);
 
-/* Returns how many ms the process may wait, or -1: for ever.  To be called before each wait. */
+/* Returns how many ms the process may wait; -1: without a limit.  To be called before each wait. */
 int slots_timeout_ms(void);
 
 /* Answers all breaks.  False: a signal has asked this process to end. */
