@@ -3,7 +3,8 @@
 
 scandir() and walk() are os's, stat_many() and read_files() work on lists of paths, and copytree() is
 shutil's.  Where Cosy's module is loaded and the process may use it, the system calls behind them are
-made in the kernel, many in one crossing.  Elsewhere each is made as usual, with the same results.
+made in the kernel, many in one crossing.  Elsewhere each is made as usual, with the same results, and
+so are those of read_files() everywhere.
 """
 
 from ._copy import copytree

@@ -2,10 +2,10 @@
 /*
  * many.c - cosy.stat_many and cosy.read_files.
  *
- * A signal handler of Python runs when the interrupted call has returned to Python.  The library's
- * functions restart interrupted calls themselves.  Files that may block for ever, such as a FIFO
- * without a writer, are therefore read here: the handlers run before a call is restarted (PEP 475).
- * If the module cannot be used, all files are read here.
+ * A signal handler of Python runs when the interrupted call has returned to Python (PEP 475).  The
+ * library's functions restart interrupted calls themselves, and any path may be a FIFO without a
+ * writer.  So files are read here, each by its own calls: to examine them first would cost more than
+ * the kernel saves of an open, a read and a close.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -178,54 +178,25 @@ struct reader {
 	uint64_t max_size; /* 0: no limit */
 	bool returned;	   /* failures go to `list` */
 	PyObject *list;
-	bool *here; /* of each path: read it here */
-	int fd;	    /* of the file that is read here, or -1 */
+	int fd; /* of the file that is being read, or -1 */
 	char *buffer;
 	size_t room, size; /* ... and its bytes so far */
 };
 
-/* Fills in which paths the library must not read.  False: exception. */
-static bool reader_choose(struct reader *reader)
-{
-	const struct paths *paths = reader->paths;
-	struct cosy_stat_result results[GROUP];
-	bool kernel = module_examines();
-
-	reader->here = malloc((size_t)paths->count + 1);
-	if (!reader->here) {
-		PyErr_NoMemory();
-		return false;
-	}
-	memset(reader->here, !kernel, (size_t)paths->count + 1);
-	for (Py_ssize_t first = 0; kernel && first < paths->count; first += GROUP) {
-		Py_ssize_t count = paths->count - first < GROUP ? paths->count - first : GROUP;
-
-		Py_BEGIN_ALLOW_THREADS
-		cosy_stat_many(reader->dir_fd, paths->names + first, (size_t)count,
-			       AT_STATX_DONT_SYNC, STATX_TYPE, results);
-		Py_END_ALLOW_THREADS
-		for (Py_ssize_t i = 0; i < count; i++)
-			reader->here[first + i] =
-				!results[i].error && !S_ISREG(results[i].statx.stx_mode);
-		if (PyErr_CheckSignals())
-			return false;
-	}
-	return true;
-}
-
 /* Raises what open() does.  A hook may refuse each path before any is opened.  False: exception. */
 static bool reader_audit(const struct reader *reader, const struct module *module)
 {
-	for (Py_ssize_t i = 0; i < reader->paths->count; i++) {
-		PyObject *done =
-			PyObject_CallFunction(module->audit, "sOOi", "open",
-					      reader->paths->all[i].object, Py_None, READ_FLAGS);
+	PyObject *event = PyUnicode_FromString("open"), *flags = PyLong_FromLong(READ_FLAGS);
+	PyObject *done = event;
 
-		if (!done)
-			return false;
-		Py_DECREF(done);
+	for (Py_ssize_t i = 0; i < reader->paths->count && done && flags; i++) {
+		done = PyObject_CallFunctionObjArgs(
+			module->audit, event, reader->paths->all[i].object, Py_None, flags, NULL);
+		Py_XDECREF(done);
 	}
-	return true;
+	Py_XDECREF(event);
+	Py_XDECREF(flags);
+	return done && flags;
 }
 
 /* Adds the bytes of a file, or its failure, to the list.  False: exception. */
@@ -238,7 +209,8 @@ static bool reader_add(struct reader *reader, Py_ssize_t index, int error, const
 	if (!item)
 		return false;
 	PyList_SetItem(reader->list, index, item);
-	return index % GROUP || !PyErr_CheckSignals();
+	/* The next file may be one that blocks. */
+	return !PyErr_CheckSignals();
 }
 
 static int reader_grow(struct reader *reader)
@@ -276,8 +248,8 @@ static int reader_go_on(struct reader *reader, const char *path)
 	return 0;
 }
 
-/* Reads one file here.  False: exception, which may be a signal handler's. */
-static bool read_here(struct reader *reader, Py_ssize_t index)
+/* Reads one file.  False: exception, which may be a signal handler's. */
+static bool reader_read(struct reader *reader, Py_ssize_t index)
 {
 	bool interrupted;
 	int error;
@@ -298,65 +270,6 @@ static bool read_here(struct reader *reader, Py_ssize_t index)
 		return false;
 	}
 	return reader_add(reader, index, error, reader->buffer, reader->size);
-}
-
-/* Has the library read the next file, a path of those from `first` on.  False: exception. */
-static bool read_next(struct cosy_read_files *files, struct reader *reader, Py_ssize_t first)
-{
-	const struct cosy_file *file;
-	int outcome, error;
-
-	Py_BEGIN_ALLOW_THREADS
-	outcome = cosy_read_files_next(files, &file);
-	error = -errno;
-	Py_END_ALLOW_THREADS
-	if (outcome <= 0) {
-		errno = -error;
-		PyErr_SetFromErrno(PyExc_OSError);
-		return false;
-	}
-	return reader_add(reader, first + (Py_ssize_t)file->index, -file->error, file->data,
-			  file->size);
-}
-
-/* Has the library read the paths from `first` to before `end`.  False: exception. */
-static bool read_run(struct reader *reader, Py_ssize_t first, Py_ssize_t end)
-{
-	const struct cosy_read_options options = {
-		.size = sizeof(options),
-		.max_size = reader->max_size,
-	};
-	struct cosy_read_files *files = cosy_read_files_open(
-		reader->dir_fd, reader->paths->names + first, (size_t)(end - first), &options);
-	bool done = files;
-
-	if (!files)
-		PyErr_SetFromErrno(PyExc_OSError);
-	for (Py_ssize_t i = first; done && i < end; i++)
-		done = read_next(files, reader, first);
-	cosy_read_files_close(files);
-	return done;
-}
-
-/* Reads all.  False: exception. */
-static bool read_all(struct reader *reader)
-{
-	const Py_ssize_t count = reader->paths->count;
-	Py_ssize_t first = 0, end;
-
-	for (; first < count; first = end) {
-		end = first + 1;
-		if (reader->here[first]) {
-			if (!read_here(reader, first))
-				return false;
-			continue;
-		}
-		while (end < count && !reader->here[end])
-			end++;
-		if (!read_run(reader, first, end))
-			return false;
-	}
-	return true;
 }
 
 /* Converts a max_size argument for PyArg_Parse. */
@@ -392,10 +305,11 @@ PyObject *many_read(PyObject *self, PyObject *args, PyObject *keywords)
 		return NULL;
 	reader.returned = returned;
 	reader.list = PyList_New(paths.count);
-	if (reader.list && !(reader_audit(&reader, PyModule_GetState(self)) &&
-			     reader_choose(&reader) && read_all(&reader)))
+	if (reader.list && !reader_audit(&reader, PyModule_GetState(self)))
 		Py_CLEAR(reader.list);
-	free(reader.here);
+	for (Py_ssize_t i = 0; reader.list && i < paths.count; i++)
+		if (!reader_read(&reader, i))
+			Py_CLEAR(reader.list);
 	free(reader.buffer);
 	paths_clear(&paths);
 	return reader.list;
