@@ -509,8 +509,7 @@ static void tell_cache(struct visit *v)
 		fine("compiled compounds are kept for your next process");
 	else
 		fine("each process compiles again (Linux before 6.9, max_user_cache=0 or no room "
-		     "in "
-		     "your locked memory)");
+		     "in your locked memory)");
 }
 
 /* Tells how many regions have a history, by which processes enter early. */

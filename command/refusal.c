@@ -168,8 +168,7 @@ void refusal_of_module(const char *release, struct refusal *ret)
 		else
 			advice(ret,
 			       "as root: apt install cosy-dkms, or dkms install cosy/%s -k %s; "
-			       "then "
-			       "modprobe cosy",
+			       "then modprobe cosy",
 			       COSY_PROJECT_VERSION, release);
 	} else if (demand) {
 		signature_explain(demand, ret);

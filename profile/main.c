@@ -164,8 +164,7 @@ static void backend_say(enum event_backend backend)
 {
 	if (backend == EVENT_BACKEND_TRACEPOINT)
 		fputs("cosy profile: recording by tracepoints: meanwhile the compounds of every "
-		      "process on "
-		      "this machine run natively\n",
+		      "process on this machine run natively\n",
 		      stderr);
 	if (backend == EVENT_BACKEND_PTRACE)
 		fputs("cosy profile: recording by ptrace, which makes each call about 20 times "

@@ -36,9 +36,7 @@ u64 libcosy_interp_trap(struct libcosy_interp *in, const u64 *r)
 u64 libcosy_interp_divide_error(struct libcosy_interp *in, const u64 *r)
 {
 	(void)in, (void)r;
-	__asm__ volatile("1:\txorl\t%%ecx, %%ecx\n\t"
-			 "divl\t%%ecx\n\t"
-			 "jmp\t1b" ::
+	__asm__ volatile("1:\txorl\t%%ecx, %%ecx\n\tdivl\t%%ecx\n\tjmp\t1b" ::
 				 : "eax", "ecx", "edx", "cc");
 	__builtin_unreachable();
 }

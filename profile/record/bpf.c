@@ -331,8 +331,7 @@ static void take_dropped(struct watcher *watcher, const struct observation *told
 	if (!*at)
 		return;
 	tell_exit(watcher, told, (*at)->tid, true);
-	say("cosy profile: process %u has other rights than yours now, and is not recorded "
-	    "further",
+	say("cosy profile: process %u has other rights than yours now, and is not recorded further",
 	    told->pid);
 	thread_destroy(&watcher->observed, at);
 	at = thread_place(&watcher->observed, told->tid);

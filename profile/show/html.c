@@ -93,8 +93,7 @@ static void html_head(FILE *to, const struct advice *advice)
 	advise_time(own, sizeof(own), profile->recorder_cpu);
 	fprintf(to,
 		"<p class=\"weak\">Recorded by %s, which added %.1f us to a call and took %s of "
-		"its "
-		"own; %s.",
+		"its own; %s.",
 		show_backend(profile), profile->header.added / 1e3, own,
 		advise_measures(profile)
 			? "the former is subtracted everywhere"
