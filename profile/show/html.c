@@ -78,17 +78,8 @@ static void html_head(FILE *to, const struct advice *advice)
 	const struct profile *profile = advice->profile;
 	char own[32], lost[PAGE_COUNT], forgotten[PAGE_COUNT], programs[ADVISE_TEXT];
 
-	fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "style-src 'unsafe-inline'\">"
-	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>cosy "
-	      "profile: ",
-	      to);
 	show_programs(programs, sizeof(programs), profile);
-	page_text(to, programs);
-	fprintf(to, "</title><style>%s</style></head><body>\n<h1>cosy profile: ", page_css);
-	page_text(to, programs);
-	fputs("</h1>\n", to);
+	page_part(to, "head", programs);
 	html_sums(to, advice);
 	advise_time(own, sizeof(own), profile->recorder_cpu);
 	fprintf(to,
@@ -178,18 +169,15 @@ static void html_findings(FILE *to, const struct advice *advice, struct places *
 {
 	unsigned int rank = 0;
 
-	fputs("<h2>What would pay</h2>\n", to);
+	page_part(to, "findings", "");
 	for (uint32_t i = 0; i < advice->n; i++) {
 		if (advice->findings[i].way == WAY_NOTHING)
 			continue;
 		if (!rank)
-			fputs("<table class=\"ranked\"><thead><tr><th "
-			      "class=\"n\">#</th><th>way</th>"
-			      "<th>saves</th><th>what</th><th>next</th></tr></thead><tbody>\n",
-			      to);
+			page_part(to, "findings-table", "");
 		html_finding(to, advice, places, ++rank, &advice->findings[i]);
 	}
-	fputs(rank ? "</tbody></table>\n" : "<p>Nothing here would pay.</p>\n", to);
+	page_part(to, rank ? "table-end" : "findings-none", "");
 }
 
 static void html_nothings(FILE *to, const struct advice *advice, struct places *places)
@@ -203,10 +191,7 @@ static void html_nothings(FILE *to, const struct advice *advice, struct places *
 		if (finding->way != WAY_NOTHING)
 			continue;
 		if (!some)
-			fputs("<h2>What would not, and why</h2>\n<table "
-			      "class=\"ranked\"><thead><tr>"
-			      "<th>what</th><th>why</th></tr></thead><tbody>\n",
-			      to);
+			page_part(to, "nothings-table", "");
 		some = true;
 		fputs("<tr><td class=\"what\">", to);
 		page_text(to, finding->title);
@@ -221,7 +206,7 @@ static void html_nothings(FILE *to, const struct advice *advice, struct places *
 		fputs("</td></tr>\n", to);
 	}
 	if (some)
-		fputs("</tbody></table>\n", to);
+		page_part(to, "table-end", "");
 }
 
 struct order {
@@ -276,10 +261,7 @@ static void html_sequences(FILE *to, const struct advice *advice, struct places 
 			order[n++] = (struct order){advise_cpu(profile, &profile->rows[i].sums), i};
 	if (n) {
 		qsort(order, n, sizeof(*order), order_compare);
-		fputs("<h2>Sequences that repeat</h2>\n<p class=\"weak\">From top to bottom: arcs "
-		      "at the left are loops, arcs at the right are what a call takes from one "
-		      "before it (dashed: its descriptor).</p>\n",
-		      to);
+		page_part(to, "sequences", "");
 	}
 	for (uint32_t i = 0; i < n && shown < MAX_SEQUENCES; i++) {
 		const struct profile_row *row = &profile->rows[order[i].number];
@@ -329,12 +311,7 @@ static void html_lines(FILE *to, const struct advice *advice, struct places *pla
 	uint32_t n = 0, shown = 0;
 	char rest[32], count[PAGE_COUNT];
 
-	fputs("<h2>By source line</h2>\n<div class=\"scroll\"><table class=\"lines\" id=\"places\">"
-	      "<thead><tr><th class=\"n\">in calls</th><th "
-	      "class=\"n\">calls</th><th>call</th><th>where</th>"
-	      "<th>of</th><th class=\"n\">errors</th><th class=\"n\">slept</th><th "
-	      "class=\"n\">useless</th></tr></thead><tbody>\n",
-	      to);
+	page_part(to, "lines-table", "");
 	for (uint32_t i = 1; order && i <= profile->n_sites; i++)
 		order[n++] = (struct order){advise_cpu(profile, &profile->sites[i].all), i};
 	if (order)
@@ -352,9 +329,9 @@ static void html_lines(FILE *to, const struct advice *advice, struct places *pla
 	advise_time(rest, sizeof(rest), all > cpu ? all - cpu : 0);
 	fprintf(to,
 		"<tr><td class=\"n\">%s</td><td class=\"n\">%s</td><td>all "
-		"others</td><td>%u places</td><td></td><td></td><td></td><td></td></tr>\n"
-		"</tbody></table></div>\n",
+		"others</td><td>%u places</td><td></td><td></td><td></td><td></td></tr>\n",
 		rest, page_count(count, profile->sums.calls - calls), n - shown);
+	page_part(to, "lines-end", "");
 	free(order);
 }
 
@@ -366,5 +343,5 @@ void show_html(FILE *to, const struct advice *advice, struct places *places)
 	html_sequences(to, advice, places);
 	page_lanes(to, advice->profile);
 	html_lines(to, advice, places);
-	fputs("</body></html>\n", to);
+	page_part(to, "end", "");
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* page.S - the page's style, page.css, as text that ends with a zero byte. */
+/* page.S - page.html and page.css as texts, each of which ends with a zero byte. */
 	.section .rodata
-	.globl page_css
+	.globl page_html, page_css
+page_html:
+	.incbin "show/page.html"
+	.byte 0
 page_css:
 	.incbin "show/page.css"
 	.byte 0

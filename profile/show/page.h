@@ -5,8 +5,11 @@
 
 #include "show/show.h"
 
-/* page.css. */
-extern const char page_css[];
+/*
+ * Prints a fixed part of the page (page.html), with `programs`, escaped, and the style sheet in the
+ * places for them.  Aborts if there is no such part.
+ */
+void page_part(FILE *to, const char *name, const char *programs);
 
 /* "1,234,567" */
 #define PAGE_COUNT 28
