@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that links lead somewhere, that a reader is led to each document, and can read it.
+"""Checks that links have targets, that links lead to each document, and that its lines are short.
 
-Of every *.md: a link to a file or a heading of this tree has to exist, and so has a
-document that is named by its path (docs/x.md) in a text, a source or a man page.  From
-README.md on, each document has to be reachable by links.  A line has at most 100 columns,
-but for tables and code.
+In every *.md, the target of a link to a file or a heading of this tree must exist.  So must a
+document that a text, a source or a man page names by its path (docs/x.md).  Each document must
+be reachable from README.md by links.  A line has at most 100 columns, except in tables and code.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 import tree
 
 WIDTH = 100
-# Whose lines are not looked at: what has placeholders.
+# Files whose lines are not checked, because they have placeholders.
 LONG = {"bench/remarks.md"}
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.M)

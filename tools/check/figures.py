@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Keeps measured figures in documents as the benchmarks' tables have them.
+"""Keeps measured figures in documents equal to the benchmarks' tables.
 
-    figures.py		writes those that are stale again
-    figures.py --check	says which are
+    figures.py		updates stale figures
+    figures.py --check	reports stale figures
 
 A document marks a figure by a name after it, which readers do not see:
 
@@ -13,15 +13,15 @@ or, in a header of C whose constants are measured costs (core/costs.h),
 
     #define COSY_LOSS_SHARED 5 /*=loss_shared*/
 
-docs/measured/figures.txt says for each name what it is: arithmetic with cells of the
-tables that `make bench` and `make bench-run` write beside it.
+docs/measured/figures.txt defines each name: arithmetic with cells of the tables that
+`make bench` and `make bench-run` write beside it.
 
     read1_fast: compounds[read1 | size 1, tmpfs | COSY-FAST]
 
 That is PAGE[SECTION | ROW | COLUMN]: a heading, a row's first cells, a column's head.
 A figure has as many decimals as the document gives it, and may be in thousands ("144k").
-What is said in instructions or ns without a name is a fault, too, and in docs/ and README.md what is
-in us or %, but in examples of what a program prints, and where a benchmark writes.
+A number of instructions or ns without a name is also a fault; in docs/ and README.md so is one in
+us or %.  Examples of a program's output, and tables that a benchmark writes, are not checked.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ FIGURE = re.compile(r"(-?\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
 CONSTANTS = Path("core/costs.h")
 CONSTANT = re.compile(r"\b(\d+)([ \t]+/\*=(\w+)\*/)")
 TERM = re.compile(r"\b(\w+(?:-\w+)*)\[([^\[\]]*)\]")
-# A number in these units is a figure; limits and sizes are not said in them.
+# A number in these units is a figure; limits and sizes have other units.
 BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:instructions|ns)\b")
 # These are, in documents for users and readers.
 SHARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:us\b|%)")
 READ = ("docs", "README.md")
-# What a program prints is an example, and what a benchmark writes is not by hand.
+# A program's output is an example, and a benchmark's tables are not written by hand.
 EXAMPLE = re.compile(r"^```.*?^```$|^<!-- measured:.*?^<!-- end of measured -->$", re.MULTILINE | re.DOTALL)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
@@ -54,7 +54,7 @@ Tables = dict[tuple[str, str, str], float]
 
 
 class FigureFault(Exception):
-    """A figure that cannot be had."""
+    """A figure that cannot be computed."""
 
 
 def _cells(line: str) -> list[str]:
@@ -152,7 +152,7 @@ def documents(top: Path) -> Iterator[Path]:
 
 
 def updated(text: str, figures: Figures) -> str:
-    """The text with its figures as the tables have them."""
+    """The text with its figures from the tables."""
 
     def figure(found: re.Match[str]) -> str:
         decimals = len(found[2]) - 1 if found[2] else 0

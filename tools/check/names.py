@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that comments and documents name nothing that the code does not have.
+"""Checks that names in comments and documents exist in the code.
 
-Such a name is one that begins with cosy_ or COSY_.  It exists where any source has it
-outside of comments, as part of a path (cosy_fast.3), or where a table makes it: where a
-macro pastes `prefix ## parameter`, and a *.def file has the rest.
+It checks names that begin with cosy_ or COSY_.  A name exists if a source has it outside of
+comments, if it is part of a path (cosy_fast.3), or if a table makes it: a macro pastes
+`prefix ## parameter`, and a *.def file has the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = re.compile(r"\b(?:cosy|COSY)_\w*[A-Za-z0-9]\b(?![*(]?\*)")
 PASTED = re.compile(r"\b((?:cosy|COSY)_\w*_) ?## ?\w+|\w+ ?## ?(_cosy\w*)\b")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-# Files that have comments as C has, that have their own, and that are all text.
+# Files with comments of C, files with other comments, and texts.
 C_LIKE = ("*.c", "*.h", "*.S", "*.def", "*.cpp", "*.map", "*.pml")
 SCRIPTS = ("*.py", "*.sh", "*.cmake", "*.txt", "Kbuild", "*.mk", "Makefile", "*.conf", "*.rules", "*.json", "*.ll")
 TEXTS = ("*.md", "*.[1-8]")
@@ -30,7 +30,7 @@ def split(path: Path) -> tuple[str, str]:
     """The code and the comments of a source, with as many lines as it has."""
     text = path.read_text(errors="replace")
     if any(path.match(pattern) for pattern in C_LIKE):
-        # A comment's beginning in a string is none.
+        # In a string, these characters begin no comment.
         text = STRING.sub(lambda string: string[0].replace("/*", "  ").replace("//", "  "), text)
         code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
         comments, at = [], 0
@@ -46,7 +46,7 @@ def split(path: Path) -> tuple[str, str]:
 
 
 def faults(top: Path) -> Iterator[str]:
-    """Names that nothing has, a line each."""
+    """Names that do not exist, a line each."""
     had: set[str] = set()
     prefixes: set[str] = set()
     table_words: set[str] = set()

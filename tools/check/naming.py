@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks names by their kind, as .clang-tidy and compiler/.clang-tidy say.
+"""Checks names by their kind, by the rules of .clang-tidy and compiler/.clang-tidy.
 
 naming.py --build BUILD [--all] [FILE...]: the C sources that BUILD compiles; with --all the C++ of
-compiler/, too, which takes minutes; or FILEs only. BUILD keeps which sources are right, so only those
-are looked at that changed since, or whose headers did.
+compiler/ as well, which takes minutes; or FILEs only.  BUILD keeps the list of correct sources, so only
+sources that changed since, or whose headers did, are checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLANG_TIDY = "clang-tidy-19"
 SKIPPED = 77
 # Options of gcc's that clang does not know.
 GCC_ONLY = re.compile(r"-f(?:no-)?(?:tree-|ipa-|conserve-stack)\S*|-W\S*")
-# Whatever is to be generated yet is not there before a build.
+# Generated files are missing before a build.
 NOT_BUILT = "file not found"
 AT_ONCE = 8
 KEPT = "naming.txt"
@@ -35,7 +35,7 @@ INCLUDE = re.compile(rb"^\s*#\s*include\s*[<\"]([^>\"]+)", re.M)
 
 
 def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) -> list[dict[str, str]]:
-    """The compile commands to look at, one for each source, as clang takes them."""
+    """The compile commands to check, one for each source, as clang takes them."""
     ret: dict[str, dict[str, str]] = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = Path(command["directory"], command["file"]).resolve()
@@ -47,7 +47,7 @@ def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) 
 
 
 def digests(chosen: list[dict[str, str]], top: Path = tree.TOP) -> dict[str, dict[str, str]]:
-    """The commands by a digest of what decides about a source: it, its headers, the command, the rules."""
+    """The commands by a digest of a source, its headers, the command and the rules."""
     rules = b"".join(path.read_bytes() for path in tree.files(".clang-tidy", "naming.py", top=top))
     headers: dict[str, list[Path]] = {}  # an include may mean any file of that name
     for path in tree.files("*.h", "*.def", "*.inc", "*.c", top=top):
@@ -80,7 +80,7 @@ def check(chosen: list[dict[str, str]], kept: Path, top: Path = tree.TOP) -> lis
     units = digests(chosen, top)
     known = set(kept.read_text().split()) & set(units) if kept.exists() else set()
     found, whole = examine([command for digest, command in units.items() if digest not in known], top)
-    # A fault may be in a header: nobody knows which source is right.
+    # A fault may be in a header, so no source is known to be correct.
     kept.write_text("\n".join(sorted(known if found or not whole else units)))
     return found
 
@@ -92,7 +92,7 @@ def examine(chosen: list[dict[str, str]], top: Path = tree.TOP) -> tuple[list[st
         (Path(database) / "compile_commands.json").write_text(json.dumps(chosen))
 
         def look(some: list[str]) -> str:
-            # Said outright: a name that a macro makes has no file, and so no rules of a folder.
+            # Give the rules explicitly: a name made by a macro has no file, and so no folder's rules.
             rules = next(
                 folder / ".clang-tidy" for folder in Path(some[0]).parents if (folder / ".clang-tidy").exists()
             )

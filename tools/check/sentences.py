@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the English of what users read: sentences that would have to be read twice.
+"""Checks the English of documents: finds sentences that would have to be read twice.
 
     sentences.py		checks README, docs/use, man pages and the other documents of SOURCES
     sentences.py FILE...	checks these documents (*.md) and man pages instead
@@ -76,7 +76,7 @@ END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][)\"*]*\s+(?=[\"'(*]?[A-Z
 
 
 def _plain(text: str) -> str:
-    """Markdown text as it is read: links by their words, code as one word."""
+    """The readable words of Markdown text: links by their words, code as one word."""
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r"`[^`]*`", "CODE", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1", text)
@@ -174,7 +174,7 @@ def allowed(top: Path) -> list[tuple[str, str]]:
 
 
 def faults(top: Path, paths: list[Path] | None = None) -> Iterator[str]:
-    """The faults, a line each, also parts that nothing needs to be allowed."""
+    """The faults, a line each, also unneeded entries of the list of allowed parts."""
     allow, used = allowed(top), set()
     for path in paths or [path for source in SOURCES for path in sorted(top.glob(source))]:
         name = str(path.relative_to(top)) if path.is_relative_to(top) else str(path)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# spelling.sh: looks for the usual misspellings in everything; words.txt has what only looks like one.
+# spelling.sh: finds common misspellings in all files; words.txt lists words that only look like one.
 cd "$(dirname "$0")/../.." || exit 1
 command -v codespell >/dev/null || {
 	echo "codespell is not installed"

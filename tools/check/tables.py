@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Keeps what documents repeat of *.def files as it is there.
+"""Keeps lists in documents equal to the *.def files that they repeat.
 
-    tables.py		writes the lists again
-    tables.py --check	says which are not as the *.def file has them
+    tables.py		updates the lists
+    tables.py --check	reports lists that differ from the *.def file
 
 A document has such a list between these lines:
 
@@ -53,7 +53,7 @@ def named(path: Path, macro: str | None) -> list[str]:
 
 
 def said(macro: str, arguments: list[str]) -> str:
-    """An entry's text: what it relies on, what breaks it, what happens then."""
+    """An entry's text: its premise, the calls that break it, and the reaction."""
     if macro == "COSY_GUARD":  # (name, name of its statistics, what is relied on, what breaks it; what then)
         name, _, relies, breaks = arguments
         return f"- **{name}**: {relies}. *Broken by:* {breaks}."
@@ -68,7 +68,7 @@ def listed(path: Path) -> str:
 
 
 def updated(text: str, top: Path) -> str:
-    """The document with its lists as the *.def files have them."""
+    """The document with its lists from the *.def files."""
     return LIST.sub(lambda found: found[1] + listed(top / found[2]) + found[4], text)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The tree that the checks are about, and what they say of it.
+"""The files that the checks examine, and the report of faults.
 
-Needs no git: an unpacked archive is checked, too.
+Needs no git, so it also checks an unpacked archive.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that what was renamed does not come back under its old name.
+"""Checks that renamed things do not come back under their old names.
 
 renamed.txt has a line for each: a regular expression for the old word, the word to use
-(docs/glossary.md), and the folders it is about, or all.
+(docs/glossary.md), and the folders where the rule holds; none means all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SOURCES = (
     "Kbuild",
     "Makefile",
 )
-# Left out: the history, what the benchmarks wrote, and these checks themselves.
+# Left out: the history, the benchmarks' output, and these checks themselves.
 LEFT_OUT = ("CHANGELOG.md", "docs/measured", "tools/check")
 
 

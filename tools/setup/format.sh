@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# format.sh [--check] [FILE...]: formats sources; with --check only says which it would change.
+# format.sh [--check] [FILE...]: formats sources; with --check only reports those that it would change.
 #
-# C and C++ are clang-format's, in the style of the nearest .clang-format; Python is ruff's, as
-# pyproject.toml says, which also looks for mistakes.  Without FILEs: all sources.
+# clang-format formats C and C++ in the style of the nearest .clang-format; ruff formats Python by
+# pyproject.toml, and also finds mistakes.  Without FILEs: all sources.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 RUFF=0.17.6
@@ -19,7 +19,7 @@ for file; do # from where the caller stands
 done
 cd "$top"
 
-# sources PATTERN...: files whose names match, of those that are asked for; one on a line
+# sources PATTERN...: prints the requested files whose names match, one on a line
 sources() {
 	if [ $# = 0 ]; then
 		return
@@ -49,7 +49,7 @@ if [ -n "$c" ]; then
 	echo "$c" | xargs -d '\n' -n 64 -P "$(nproc)" clang-format-19 ${style:--i} || failed=1
 fi
 
-# ruff is no Debian package: of this very version, from PyPI, into the cache.
+# ruff is no Debian package: install this very version from PyPI into the cache.
 cache=${COSY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cosy}/ruff-$RUFF
 python=$(sources '*.py')
 if [ -n "$python" ] && [ ! -x "$cache/bin/ruff" ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [--only] [LIST...]: installs what packages.txt (not with --only) and the further lists
-# beside it name and this machine lacks, with apt: as root or through sudo.  Says what is missing when neither
-# is possible.  Quick and silent when nothing is.
+# setup.sh [--only] [LIST...]: installs the missing packages of packages.txt (not with --only) and of
+# the further lists beside it, with apt: as root or through sudo.  If neither is possible, reports
+# them.  Quick and silent if nothing is missing.
 set -eu
 cd "$(dirname "$0")"
 
@@ -40,7 +40,7 @@ echo "setup: installing$missing"
 apt() {
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
-# How far apt is, as its status lines say: dlstatus:NUMBER:PER CENT:TEXT, then pmstatus:PACKAGE:...
+# Shows apt's progress from its status lines: dlstatus:NUMBER:PER CENT:TEXT, then pmstatus:PACKAGE:...
 progress() {
 	awk -F: '$1 == "dlstatus" || $1 == "pmstatus" {
 			printf "\rsetup: %s %3d %%", ($1 == "dlstatus" ? "fetching  " : "installing"), $3; said = 1; fflush() }

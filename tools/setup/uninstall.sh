@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # uninstall.sh MANIFEST: removes the files that an installation's manifest names (below $DESTDIR),
-# then the folders of Cosy's own that are empty after it.
+# then Cosy's own folders that are empty afterwards.
 set -eu
 [ $# = 1 ] && [ -r "$1" ] || {
 	echo "uninstall: ${1-no manifest given}: no list of installed files is there" >&2
