@@ -49,6 +49,15 @@ struct cosy_user *cosy_user_get(void)
 	struct cosy_user *user, *fresh;
 	kuid_t uid = current_uid();
 
+	/* Mostly the user has other contexts, or a cache. */
+	spin_lock(&accounts_lock);
+	user = user_find(uid);
+	if (user)
+		user->references++;
+	spin_unlock(&accounts_lock);
+	if (user)
+		return user;
+
 	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
