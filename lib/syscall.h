@@ -7,6 +7,11 @@
 #ifndef COSY_LIB_SYSCALL_H
 #define COSY_LIB_SYSCALL_H
 
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
 /* Returns the result or a negative errno; errno is untouched. */
 static inline long cosy_syscall6(long number, unsigned long a, unsigned long b, unsigned long c,
 				 unsigned long d, unsigned long e, unsigned long f)
@@ -23,6 +28,18 @@ static inline long cosy_syscall6(long number, unsigned long a, unsigned long b, 
 	return ret;
 }
 
+/*
+ * Maps memory as mmap does at no address, or returns NULL.  On a path that many processes take once:
+ * the dynamic linker would have to look mmap up in each.
+ */
+static inline void *cosy_map(unsigned long size, int flags, int fd)
+{
+	long ret = cosy_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags, (unsigned long)fd,
+				 0);
+
+	return ret < 0 && ret >= -4095 ? NULL : (void *)ret;
+}
+
 static inline long cosy_syscall3(long number, unsigned long a, unsigned long b, unsigned long c)
 {
 	long ret;
@@ -32,6 +49,13 @@ static inline long cosy_syscall3(long number, unsigned long a, unsigned long b, 
 			 : "0"(number), "D"(a), "S"(b), "d"(c)
 			 : "rcx", "r11", "memory");
 	return ret;
+}
+
+/* Returns 0 or a negative errno. */
+static inline long cosy_getrlimit(int resource, struct rlimit *limit)
+{
+	return cosy_syscall6(SYS_prlimit64, 0, (unsigned long)resource, 0, (unsigned long)limit, 0,
+			     0);
 }
 
 #endif /* COSY_LIB_SYSCALL_H */

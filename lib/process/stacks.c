@@ -52,6 +52,37 @@ static inline void activation_release(struct libcosy_thread *thread, struct libc
 	thread->free = act;
 }
 
+/* Makes one more, or returns NULL.  A handler that interrupts this makes the next one. */
+static __attribute__((noinline)) struct libcosy_activation *activation_make(
+	struct libcosy_thread *thread)
+{
+	unsigned int i = __atomic_fetch_add(&thread->acts_made, 1, __ATOMIC_RELAXED);
+	struct libcosy_activation *act;
+
+	if (i >= COSY_ACTIVATIONS) {
+		__atomic_store_n(&thread->acts_made, COSY_ACTIVATIONS, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	act = &thread->acts[i];
+	/* How many calls were made is asked while a balance is kept: see balance.c. */
+	act->run.size = offsetof(struct cosy_run, calls);
+	act->run.state = (uint64_t)&act->state;
+	act->outer = NULL;
+	return act;
+}
+
+/* Takes a free one, or returns NULL. */
+static inline struct libcosy_activation *activation_take(struct libcosy_thread *thread)
+{
+	struct libcosy_activation *act = thread->free;
+
+	if (unlikely(!act))
+		return activation_make(thread);
+	thread->free = act->outer;
+	COSY_BARRIER();
+	return act;
+}
+
 /* --- Blocks -------------------------------------------------------------------------- */
 
 static inline void block_release(struct libcosy_thread *thread, struct libcosy_block *block)
@@ -189,13 +220,11 @@ static __attribute__((noinline)) void *block_push_on_heap(struct libcosy_thread 
 struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,
 						   struct libcosy_site site)
 {
-	struct libcosy_activation *act = thread->free;
+	struct libcosy_activation *act = activation_take(thread);
 	void *ctx = NULL;
 
 	if (unlikely(!act))
 		return NULL;
-	thread->free = act->outer;
-	COSY_BARRIER();
 	if (likely(!libcosy_heap_retired))
 		ctx = block_push(thread, &thread->slice[0], size, site, act);
 	if (unlikely(!ctx))

@@ -59,7 +59,7 @@ static void thread_find_stack(struct libcosy_thread *thread)
 
 	/* Nearer to them other mappings, among them other stacks, do not begin. */
 	if (here < top && top - here <= MAX_MAIN_STACK) {
-		if (getrlimit(RLIMIT_STACK, &limit))
+		if (cosy_getrlimit(RLIMIT_STACK, &limit))
 			return;
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
@@ -142,9 +142,9 @@ static struct libcosy_thread *thread_map(void)
 {
 	struct libcosy_thread *thread;
 
-	thread = mmap(NULL, THREAD_SIZE + OTHER_SLICE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (thread == MAP_FAILED)
+	thread = cosy_map(THREAD_SIZE + OTHER_SLICE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (!thread)
 		return NULL;
 	thread->next = list;
 	list = thread;
@@ -174,15 +174,6 @@ static struct libcosy_thread *thread_create(void)
 
 	if (!thread)
 		return NULL;
-	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
-		struct libcosy_activation *act = &thread->acts[i];
-
-		/* How many calls were made is asked while a balance is kept: see balance.c. */
-		act->run.size = offsetof(struct cosy_run, calls);
-		act->run.state = (uint64_t)&act->state;
-		act->outer = thread->free;
-		thread->free = act;
-	}
 	thread->filtered = __atomic_load_n(&any_filtered, __ATOMIC_RELAXED);
 	thread->cancels = libcosy_cancel_used();
 	thread_find_stack(thread);
@@ -228,7 +219,7 @@ void libcosy_thread_soft_stack(struct libcosy_thread *thread)
 
 	if (thread->soft_stack)
 		return;
-	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
+	if (!cosy_getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
 		size = (limit.rlim_cur + PAGE - 1) & ~(PAGE - 1);
 	stack = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -23,7 +23,8 @@ struct libcosy_thread {
 	struct libcosy_slice slice[2];
 	uintptr_t stack_low, stack_high;    /* the thread's own native stack; 0, 0 = unknown */
 	struct libcosy_activation *running; /* innermost activation in the middle of a run */
-	struct libcosy_activation *free;    /* of acts, by ->outer */
+	struct libcosy_activation *free;    /* of acts[0 .. acts_made), by ->outer */
+	unsigned int acts_made;		    /* of acts, so many were in use at a time */
 	uint8_t *soft_stack;		    /* NULL until a compound needs one */
 	uint64_t soft_size;		    /* bytes before its guard page */
 	uint64_t interp_calls;		    /* not yet reported to RUN */

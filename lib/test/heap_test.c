@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * heap_test.c - tests cosy_malloc and its family: contents, alignment, exhaustion, threads, signal
- * handlers, forks; on the shared buffer if there is a module, else on a range of the same size.
+ * handlers, forks; on the shared buffer if there is a module, else on a range of the same size.  And
+ * core's own allocator.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,6 +17,8 @@
 
 #include <cosy/cosy.h>
 
+#define COSY_OWN_MEMORY /* core_alloc is libcosy's, not libc's */
+#include "../../core/core.h"
 #include "process/context.h"
 #include "memory/heap.h"
 #include "process/settings.h"
@@ -258,8 +261,41 @@ static void lock_left_behind(void)
 	pthread_join(thread, NULL);
 }
 
+/*
+ * Allocates core's pieces until their shared mapping is full, and beyond that: each is zeroed, and
+ * apart from the others.
+ */
+static void core_pieces(void)
+{
+	static const size_t sizes[] = {1, 40, 1000, 5000, 9000, 200000};
+	struct piece pieces[120];
+
+	for (int i = 0; i < 120; i++) {
+		struct piece *piece = &pieces[i];
+
+		*piece = (struct piece){.size = sizes[i % 6]};
+		piece->at = core_alloc(piece->size);
+		MUST(piece->at);
+		CHECK_EQ((uintptr_t)piece->at % 16, 0);
+		CHECK(intact(piece));
+		piece->fill = (unsigned char)(i + 1);
+		memset(piece->at, piece->fill, piece->size);
+		/* What was freed may be used again, but zeroed. */
+		if (i % 7 == 3) {
+			core_free(piece->at);
+			piece->size = 0;
+		}
+	}
+	for (int i = 0; i < 120; i++) {
+		CHECK(intact(&pieces[i]));
+		if (pieces[i].size)
+			core_free(pieces[i].at);
+	}
+}
+
 int main(void)
 {
+	core_pieces();
 	give_heap();
 	CHECK_EQ(churn(1, 20000, 4000), 0);
 	CHECK_EQ(churn(2, 3000, 20000), 0);
