@@ -52,6 +52,8 @@ static void shared_give(char *memory)
 bool libcosy_list_create(struct libcosy_list *list, enum list_attributes attributes, bool dots)
 {
 	*list = (struct libcosy_list){.attributes = attributes, .dots = dots, .fd = -1};
+	/* LIST_SHARED bytes are to be within what programs reach directly. */
+	libcosy_note_heap();
 	list->buffer = malloc(MAX_PORTION);
 	return list->buffer;
 }

@@ -17,6 +17,7 @@ static void *shared_alloc(size_t size)
 {
 	if (libcosy_tier_forced())
 		libcosy_context_open();
+	libcosy_note_heap();
 	return libcosy_shared_alloc(size);
 }
 

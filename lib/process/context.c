@@ -40,12 +40,19 @@
 #define THREADS_FIRST_FD 40
 #define THREADS_FDS	 20
 #define MIN_BUFFER	 (64u << 10) /* below this a buffer is not worth its pages */
+
 /*
- * The first front, whose pages are allocated at once.  Its lower 50 % belong to the heap, the rest
- * is the beginning of the first thread's slice.
+ * A way to divide the buffer.  The pages of the first front are allocated at once.  Its lower 50 %
+ * belong to the heap, the rest is the beginning of the first thread's slice.
  */
-#define FIRST_FRONT (64u << 10)
-#define FIRST_SLICE (256u << 10)
+struct division {
+	uint32_t front; /* bytes, at first */
+	uint32_t slice; /* bytes, at most a quarter of the buffer */
+};
+static const struct division usual = {.front = 64u << 10, .slice = 256u << 10};
+/* For a program that has asked for no memory yet, and whose blocks in the slice are small. */
+static const struct division small = {.front = 16u << 10, .slice = 120u << 10};
+#define SMALL_BLOCKS (6u << 10)
 
 static struct libcosy_alive not_alive LIBCOSY_EARLY_DATA;
 struct libcosy_alive *libcosy_alive = &not_alive;
@@ -53,6 +60,8 @@ struct libcosy_alive *libcosy_alive = &not_alive;
 int libcosy_the_fd = -1;
 uint32_t libcosy_context_openings LIBCOSY_EARLY_DATA;
 bool libcosy_native_only LIBCOSY_EARLY_DATA;
+uint64_t libcosy_largest_frame LIBCOSY_EARLY_DATA;
+bool libcosy_heap_wanted LIBCOSY_EARLY_DATA;
 bool libcosy_history_works LIBCOSY_EARLY_DATA, libcosy_history_lacks LIBCOSY_EARLY_DATA;
 
 static struct {
@@ -91,11 +100,10 @@ static void alive_init(void)
 
 	if (libcosy_alive != &not_alive)
 		return;
-	page = mmap(NULL, sizeof(*libcosy_alive), PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	page = cosy_map(sizeof(*libcosy_alive), MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!page)
 		return;
-	madvise(page, sizeof(*libcosy_alive), MADV_WIPEONFORK);
+	cosy_syscall3(SYS_madvise, (unsigned long)page, sizeof(*libcosy_alive), MADV_WIPEONFORK);
 	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
 }
 
@@ -116,6 +124,7 @@ uint32_t libcosy_life(void)
 
 __attribute__((format(printf, 1, 2))) static void context_explain(const char *format, ...)
 {
+	int saved = errno;
 	va_list args;
 
 	va_start(args, format);
@@ -123,6 +132,7 @@ __attribute__((format(printf, 1, 2))) static void context_explain(const char *fo
 	va_end(args);
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
 		libcosy_say("not using the kernel: %s", context.reason);
+	errno = saved;
 }
 
 /*
@@ -131,18 +141,19 @@ __attribute__((format(printf, 1, 2))) static void context_explain(const char *fo
  */
 int libcosy_move_fd(int fd)
 {
-	int first = FIRST_FD + context.generation % FIRST_FD, high;
+	int first = FIRST_FD + context.generation % FIRST_FD;
 	struct rlimit limit;
+	long high;
 
 	if (!__libc_single_threaded)
 		first = THREADS_FIRST_FD + context.generation % THREADS_FDS;
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
+	if (!cosy_getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
 		first = (int)limit.rlim_cur / 2;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, first);
+	high = cosy_syscall3(SYS_fcntl, (unsigned int)fd, F_DUPFD_CLOEXEC, (unsigned long)first);
 	if (high < 0)
 		return fd;
-	close(fd);
-	return high;
+	cosy_syscall3(SYS_close, (unsigned int)fd, 0, 0);
+	return (int)high;
 }
 
 /* Returns a descriptor that filters let us use, or -1 with the reason explained. */
@@ -153,7 +164,7 @@ static int device_take(void)
 
 	if (fd < 0) {
 		/* A lack of descriptors or memory may pass; nothing else will. */
-		libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+		libcosy_native_only = fd != -EMFILE && fd != -ENFILE && fd != -ENOMEM;
 		context_explain("%s", why);
 	}
 	return fd;
@@ -179,10 +190,22 @@ static bool device_serves(int fd, uint64_t *features)
 	return false;
 }
 
-/* Returns the first front of a buffer of that length. */
-static uint64_t front_first(uint64_t len)
+/* Returns how to divide the buffer whose first user is that region, or NULL. */
+static const struct division *division_for(const struct cosy_region *region)
 {
-	return len < FIRST_FRONT ? len : FIRST_FRONT;
+	uint64_t frame = __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED);
+
+	if (!region || __atomic_load_n(&libcosy_heap_wanted, __ATOMIC_RELAXED) ||
+	    libcosy_tier_forced() || frame > SMALL_BLOCKS ||
+	    frame + region->ctx_size > SMALL_BLOCKS)
+		return &usual;
+	return &small;
+}
+
+/* Returns the first front of a buffer of that length. */
+static uint64_t front_first(const struct division *division, uint64_t len)
+{
+	return len < division->front ? len : division->front;
 }
 
 /*
@@ -190,8 +213,9 @@ static uint64_t front_first(uint64_t len)
  * If a lack of memory makes the buffer smaller than asked here, LOAD will find that out: it does
  * not compile either.
  */
-static bool device_has_seen(int fd, const struct cosy_compound *compound)
+static bool device_has_seen(int fd, const struct cosy_region *region)
 {
+	const struct cosy_compound *compound = region->compound;
 	struct cosy_load load = {
 		.size = offsetof(struct cosy_load, key),
 		.len = compound->size,
@@ -199,7 +223,8 @@ static bool device_has_seen(int fd, const struct cosy_compound *compound)
 		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
 			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 		.front = (u32)(context.buffer ? context.front
-					      : front_first(libcosy_settings.buffer_len)),
+					      : front_first(division_for(region),
+								    libcosy_settings.buffer_len)),
 	};
 
 	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
@@ -208,12 +233,9 @@ static bool device_has_seen(int fd, const struct cosy_compound *compound)
 /* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
 static void *buffer_map(int fd, uint64_t len)
 {
-	void *buffer;
+	void *buffer = cosy_map(len, MAP_SHARED | MAP_32BIT, fd);
 
-	buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT, fd, 0);
-	if (buffer == MAP_FAILED)
-		buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return buffer;
+	return buffer ? buffer : cosy_map(len, MAP_SHARED, fd);
 }
 
 static long buffer_set(int fd, uint64_t len, uint64_t front)
@@ -224,32 +246,32 @@ static long buffer_set(int fd, uint64_t len, uint64_t front)
 }
 
 /* Hands the memory out: small programs use only the first front. */
-static void buffer_use(void *buffer, uint64_t len)
+static void buffer_use(void *buffer, uint64_t len, const struct division *division)
 {
 	uint64_t low = len, reserved = 0;
 
-	if (len > FIRST_FRONT) {
-		low = FIRST_FRONT / 2;
-		reserved = len / 4 < FIRST_SLICE ? len / 4 : FIRST_SLICE;
+	if (len > division->front) {
+		low = division->front / 2;
+		reserved = len / 4 < division->slice ? len / 4 : division->slice;
 	}
 	context.buffer = buffer;
 	context.buffer_len = len;
-	context.front = front_first(len);
+	context.front = front_first(division, len);
 	libcosy_heap_init(buffer, len, low, reserved);
 }
 
-static void buffer_make(int fd)
+static void buffer_make(int fd, const struct division *division)
 {
 	uint64_t len;
 	void *buffer;
 
 	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
-		if (buffer_set(fd, len, front_first(len)))
+		if (buffer_set(fd, len, front_first(division, len)))
 			continue;
 		buffer = buffer_map(fd, len);
-		if (buffer == MAP_FAILED)
+		if (!buffer)
 			break;
-		buffer_use(buffer, len);
+		buffer_use(buffer, len, division);
 		return;
 	}
 	if (libcosy_settings.buffer_len && libcosy_settings.debug)
@@ -378,16 +400,17 @@ static bool device_is_wanted(int fd, struct cosy_region *region)
 		return false;
 	return device_serves(fd, &features) &&
 	       (!region || !libcosy_tier_only_seen(region) ||
-		(features & COSY_FEATURE_SEEN && device_has_seen(fd, region->compound)));
+		(features & COSY_FEATURE_SEEN && device_has_seen(fd, region)));
 }
 
 /*
  * `region`, if not NULL: opens none unless the region goes to the kernel.  Filters are asked before
- * anything else: they may kill for any other call.
+ * anything else: they may kill for any other call.  Until it is clear that the region does, no
+ * function of libc's is called, not even for errno: many processes ask, and stay native.
  */
 static void context_open_locked(struct cosy_region *region)
 {
-	int fd = -1;
+	int fd = -1, saved;
 
 	if (libcosy_settings.mode != COSY_MODE_INTERP) {
 		fd = device_take();
@@ -404,6 +427,7 @@ static void context_open_locked(struct cosy_region *region)
 		}
 		fd = libcosy_filter_settle(fd);
 	}
+	saved = errno;
 	/* Not earlier: many a program never opens a context, and its children need none of it. */
 	libcosy_fork_register();
 	alive_init();
@@ -412,13 +436,14 @@ static void context_open_locked(struct cosy_region *region)
 		if (context.buffer)
 			buffer_replace(fd);
 		else
-			buffer_make(fd);
+			buffer_make(fd, division_for(region));
 		context.reason[0] = '\0';
 	}
 	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&libcosy_context_openings, 1, __ATOMIC_RELAXED);
 	context.generation++;
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+	errno = saved;
 }
 
 /* Reads the environment only if a filter could be armed: many programs come to no region. */
@@ -456,7 +481,7 @@ bool libcosy_context_lets(void)
 static uint32_t context_open(struct cosy_region *region)
 {
 	uint32_t generation = libcosy_generation();
-	int saved = errno, state;
+	int state;
 
 	if (generation)
 		return generation;
@@ -476,7 +501,6 @@ static uint32_t context_open(struct cosy_region *region)
 		libcosy_unlock(&context.lock);
 	}
 	libcosy_cancel_restore(state);
-	errno = saved;
 	return generation;
 }
 

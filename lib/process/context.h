@@ -106,6 +106,25 @@ void libcosy_context_lost(uint32_t generation);
  */
 void libcosy_context_buffer_gone(void);
 
+/*
+ * What a program without a context would have kept in the shared buffer: the bytes of its largest
+ * frame, and whether it has asked for memory of the heap.  A buffer for more than small frames and
+ * contexts begins with a larger front.
+ */
+extern uint64_t libcosy_largest_frame;
+extern bool libcosy_heap_wanted;
+
+static inline void libcosy_note_frame(uint64_t size)
+{
+	if (size > __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED))
+		__atomic_store_n(&libcosy_largest_frame, size, __ATOMIC_RELAXED);
+}
+
+static inline void libcosy_note_heap(void)
+{
+	__atomic_store_n(&libcosy_heap_wanted, true, __ATOMIC_RELAXED);
+}
+
 /* Returns the shared buffer and its length; length 0 without one. */
 void *libcosy_context_buffer(uint64_t *len);
 

@@ -106,8 +106,15 @@ static const char *allowed_lacks(const struct allowed *allowed, unsigned int use
 static bool device_is(int fd)
 {
 	struct stat st;
+	int saved;
+	bool is;
 
-	return fd >= 0 && !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == prepared.device;
+	if (fd < 0)
+		return false;
+	saved = errno;
+	is = !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == prepared.device;
+	errno = saved;
+	return is;
 }
 
 static const char *filter_forbids(int fd, unsigned int uses)
@@ -130,39 +137,56 @@ static bool filter_may_be_armed(void)
 
 /* --- Opening -------------------------------------------------------------------------------- */
 
-/* Opens the device, or returns -1 with *why and errno. */
-static int device_open(const char **why)
+__attribute__((cold)) static const char *device_explain(int err)
 {
 	static char text[100];
-	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC), saved = errno;
+	int saved = errno;
 
-	if (fd < 0) {
-		snprintf(text, sizeof(text), "cannot open " COSY_DEVICE ": %s", strerror(saved));
-		*why = text;
-		errno = saved;
-	}
-	return fd;
+	snprintf(text, sizeof(text), "cannot open " COSY_DEVICE ": %s", strerror(-err));
+	errno = saved;
+	return text;
 }
 
-/* Gives it its number, if filters let that through. */
+/*
+ * Opens the device, or returns a negative errno with *why.  Calls nothing of libc's, since each
+ * function would have to be looked up in each process that asks the history.
+ */
+static int device_open(const char **why)
+{
+	long fd = cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)COSY_DEVICE,
+				O_RDWR | O_CLOEXEC, 0, 0, 0);
+
+	if (fd < 0)
+		*why = device_explain((int)fd);
+	return (int)fd;
+}
+
+static void device_close(int fd)
+{
+	cosy_syscall3(SYS_close, (unsigned int)fd, 0, 0);
+}
+
+/* Gives it its number, if filters let that through.  Leaves errno as it is. */
 static int device_settle(int fd)
 {
+	int saved = errno;
 	struct stat st;
 
 	fd = libcosy_move_fd(fd);
 	if (!fstat(fd, &st))
 		prepared.device = st.st_rdev;
+	errno = saved;
 	return fd;
 }
 
-/* Opens it and asks.  Returns -1 with *why, and an errno or 0. */
+/* Opens it and asks.  Returns a negative errno with *why. */
 static int device_open_asking(const char **why, void (*asked)(const struct allowed *allowed))
 {
 	struct allowed allowed;
 	int fd = device_open(why);
 
 	if (fd < 0)
-		return -1;
+		return fd;
 	allowed_ask(fd, &allowed);
 	asked(&allowed);
 	prepared.clock = allowed_has(&allowed, SYS_clock_gettime);
@@ -170,9 +194,8 @@ static int device_open_asking(const char **why, void (*asked)(const struct allow
 	if (!*why)
 		return fd;
 	if (allowed_has(&allowed, SYS_close))
-		close(fd);
-	errno = 0;
-	return -1;
+		device_close(fd);
+	return -EPERM;
 }
 
 /* Does the same, and gives it its number. */
@@ -180,14 +203,14 @@ static int device_open_settled(const char **why, void (*asked)(const struct allo
 {
 	int fd = device_open_asking(why, asked);
 
-	return fd < 0 ? -1 : device_settle(fd);
+	return fd < 0 ? fd : device_settle(fd);
 }
 
 static int device_open_asked(const char **why)
 {
 	int fd = device_open(why);
 
-	return fd < 0 ? -1 : device_settle(fd);
+	return fd < 0 ? fd : device_settle(fd);
 }
 
 static void later_under(const struct allowed *allowed)
@@ -235,7 +258,7 @@ bool libcosy_filter_prepare_child(int context_fd)
 	if (prepared.why || !early)
 		return early;
 	if (fd >= 0 && fd == prepared.fd)
-		close(fd);
+		device_close(fd);
 	prepared.fd = -1;
 	if (settings_want_device())
 		prepared.fd = fd >= 0 ? device_open_asked(&prepared.why)
@@ -257,12 +280,11 @@ int libcosy_filter_take(const char **why)
 {
 	int fd = prepared.fd;
 
-	errno = 0;
 	*why = prepared.why;
 	if (!*why && !prepared.early && filter_may_be_armed())
 		*why = unknown;
 	if (*why)
-		return -1;
+		return -EPERM;
 	prepared.fd = -1;
 	prepared.unsettled = !device_is(fd);
 	if (prepared.unsettled)
@@ -271,7 +293,7 @@ int libcosy_filter_take(const char **why)
 	if (!*why && device_is_parents(fd)) {
 		*why = filter_forbids(fd, LIBCOSY_FILTER_REOPENS);
 		if (!*why) {
-			close(fd);
+			device_close(fd);
 			return device_open_asked(why);
 		}
 	}
@@ -279,8 +301,7 @@ int libcosy_filter_take(const char **why)
 		return fd;
 	/* It may not be closed, but may still be asked. */
 	prepared.fd = fd;
-	errno = 0;
-	return -1;
+	return -EPERM;
 }
 
 int libcosy_filter_settle(int fd)
@@ -293,7 +314,7 @@ void libcosy_filter_put(int fd)
 	if (prepared.early)
 		prepared.fd = libcosy_filter_settle(fd);
 	else
-		close(fd);
+		device_close(fd);
 }
 
 /* --- Later ------------------------------------------------------------------------------------ */

@@ -28,8 +28,8 @@ bool libcosy_filter_prepare_child(int context_fd);
 
 /*
  * Returns a descriptor of the device that filters let this thread use, which it opens if need be,
- * or -1 with the reason in *why, and in errno the error of opening, or 0: a filter forbids it, or
- * may.  To be called, under the context's lock, before anything else is asked of the kernel.
+ * or a negative errno with the reason in *why: of opening, or -EPERM if a filter forbids it, or may.
+ * Leaves errno as it is.  To be called, under the context's lock, before anything else is asked of the kernel.
  * Either libcosy_filter_settle or libcosy_filter_put is to follow.
  */
 int libcosy_filter_take(const char **why);

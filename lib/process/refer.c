@@ -130,20 +130,35 @@ static const struct link_map *objects_listed(void)
 	return NULL;
 }
 
-enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count)
+enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count,
+						  const void **last)
 {
 	struct reference reference = reference_to(names, count);
 	const struct link_map *object = objects_listed();
 	uint64_t seen = 0;
 
+	*last = NULL;
 	if (!object)
 		return libcosy_any_refers_to(names, count, &seen);
 	/* The first is the program itself. */
 	if (object_refers(object->l_addr, object->l_ld, &reference))
 		return COSY_REFERRED;
-	while ((object = object->l_next))
+	while (object->l_next) {
+		object = object->l_next;
 		if (!libcosy_object_is_vdso(object->l_name) &&
 		    refers_outside_libc(object->l_addr, object->l_ld, &reference))
 			return COSY_REFERRED;
-	return reference.libc_seen ? COSY_NOT_REFERRED : COSY_REFERRED_UNKNOWN;
+	}
+	if (!reference.libc_seen)
+		return COSY_REFERRED_UNKNOWN;
+	*last = object;
+	return COSY_NOT_REFERRED;
+}
+
+/* Objects that were there at the start are never unloaded, and others are added after them. */
+bool libcosy_object_is_last(const void *last)
+{
+	const struct link_map *object = last;
+
+	return object && !__atomic_load_n(&object->l_next, __ATOMIC_ACQUIRE);
 }

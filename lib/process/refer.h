@@ -3,6 +3,7 @@
 #ifndef COSY_LIB_REFER_H
 #define COSY_LIB_REFER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum libcosy_referred {
@@ -21,8 +22,13 @@ enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned i
 
 /*
  * Does the same while a constructor of the program's runs, when no other thread can load an object:
- * calls nothing of libc's, which the dynamic linker would have to look up in each process.
+ * calls nothing of libc's, which the dynamic linker would have to look up in each process.  *last,
+ * NULL if unknown: the last object when none refers to a function.
  */
-enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count);
+enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count,
+						  const void **last);
+
+/* Tells whether no object has been loaded after `last`, as libcosy_any_refers_at_start sets it. */
+bool libcosy_object_is_last(const void *last);
 
 #endif /* COSY_LIB_REFER_H */

@@ -22,10 +22,16 @@ static bool referred_could_arm(enum libcosy_referred referred)
 	return referred != COSY_NOT_REFERRED;
 }
 
+/* While it is the last object, none can have armed a filter.  NULL: unknown. */
+static const void *last_object LIBCOSY_EARLY_DATA;
+
 bool libcosy_could_arm(uint64_t *seen)
 {
 	const char *const names[ARMING_NAMES] = {arming_names[0], arming_names[1]};
 
+	/* The dynamic linker's own function costs a look-up, and goes through all relocations. */
+	if (libcosy_object_is_last(last_object))
+		return false;
 	return referred_could_arm(libcosy_any_refers_to(names, ARMING_NAMES, seen));
 }
 
@@ -33,7 +39,7 @@ __attribute__((constructor(101))) static void library_start(void)
 {
 	const char *const names[ARMING_NAMES] = {arming_names[0], arming_names[1]};
 
-	if (referred_could_arm(libcosy_any_refers_at_start(names, ARMING_NAMES))) {
+	if (referred_could_arm(libcosy_any_refers_at_start(names, ARMING_NAMES, &last_object))) {
 		libcosy_filter_prepare();
 		libcosy_fork_register();
 	}

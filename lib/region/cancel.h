@@ -46,18 +46,24 @@ bool libcosy_has_cancellation_points(const struct cosy_program *program);
  */
 long libcosy_cancellable_call(u32 number, const u64 *r);
 
-/* For code that a cancellation must not end in the middle, since it holds locks or descriptors. */
+/*
+ * For code that a cancellation must not end in the middle, since it holds locks or descriptors.  A
+ * process with one thread has nobody who waits for them, and need not look libc's function up.
+ */
 static inline int libcosy_cancel_disable(void)
 {
 	int state;
 
+	if (__libc_single_threaded)
+		return -1;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	return state;
 }
 
 static inline void libcosy_cancel_restore(int state)
 {
-	pthread_setcancelstate(state, NULL);
+	if (state >= 0)
+		pthread_setcancelstate(state, NULL);
 }
 
 #endif /* COSY_LIB_CANCEL_H */

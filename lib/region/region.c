@@ -140,7 +140,7 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 	struct libcosy_thread *thread;
 	struct cosy_loaded *loaded = region_program(region);
 
-	if (!generation || loaded == REFUSED)
+	if (loaded == REFUSED)
 		return NULL;
 	/* The loops of a region that stays native do so with it. */
 	if (region_of_head(region) && region_stays_native(region_of_head(region)))
@@ -179,9 +179,15 @@ static inline void region_count_native(const struct cosy_region *region)
 static void *region_try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation,
 			      bool asked)
 {
-	struct cosy_loaded *loaded = region_prepare(region, generation, asked);
+	struct cosy_loaded *loaded;
 	struct libcosy_place place;
+	int saved;
 
+	if (!generation)
+		return NULL;
+	saved = errno;
+	loaded = region_prepare(region, generation, asked);
+	errno = saved;
 	if (loaded && libcosy_place_get(loaded, &place))
 		return region_begin(libcosy_thread_self, region, site, &place);
 	if (loaded && libcosy_settings.mode == COSY_MODE_INTERP)
@@ -230,8 +236,8 @@ static void region_measure(struct cosy_region *region, void *ctx)
 __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *region,
 							 struct libcosy_site site)
 {
-	int saved, state;
 	void *ctx = NULL;
+	int state;
 
 	/* A region that has not earned the kernel calls nothing of libc's, nor finds errno. */
 	if (!libcosy_tier_earned(region)) {
@@ -241,7 +247,6 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 		region_count_native(region);
 		return NULL;
 	}
-	saved = errno;
 	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
 		bool asks = !libcosy_generation();
@@ -261,7 +266,6 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 		region_count_native(region);
 	}
 	libcosy_cancel_restore(state);
-	errno = saved;
 	return ctx;
 }
 
@@ -317,13 +321,15 @@ void __cosy_leave(void *ctx)
 }
 
 /* Makes the thread's state for its first frame, or returns NULL. */
-static __attribute__((noinline)) struct libcosy_thread *frame_find_thread(void)
+static __attribute__((noinline)) struct libcosy_thread *frame_find_thread(uint64_t size)
 {
 	bool open = libcosy_generation();
 
 	/* Until some region has earned a context, locals gain nothing in the buffer. */
-	if (!open && !libcosy_tier_forced())
+	if (!open && !libcosy_tier_forced()) {
+		libcosy_note_frame(size);
 		return NULL;
+	}
 	if (!libcosy_context_open() || (open && !libcosy_context_lets()))
 		return NULL;
 	return libcosy_thread();
@@ -334,7 +340,7 @@ void *__cosy_frame_enter(uint64_t size)
 	struct libcosy_thread *thread = libcosy_thread_self;
 	struct libcosy_site site = COSY_SITE();
 
-	if (libcosy_native_only || (!thread && !(thread = frame_find_thread())))
+	if (libcosy_native_only || (!thread && !(thread = frame_find_thread(size))))
 		return NULL;
 	return libcosy_block_push(thread, size, site);
 }
