@@ -182,7 +182,7 @@ static void addLibrary(vector<string> &To, const Arguments &A,
       add(To, {"-Wl,-u,libcosy_static_arms"});
     add(To, {"-l:libcosy.a"});
     if (A.PlainLink && !A.Off && isGnuLd() && exists(Dir + "/cosy_cold.ld"))
-      add(To, {"-T", Dir + "/cosy_cold.ld"});
+      add(To, {"-Wl,-z,noseparate-code", "-T", Dir + "/cosy_cold.ld"});
     return;
   }
   if (!isSearched(Dir, {"/lib", "/usr/lib", "/lib/" COSY_MULTIARCH,
