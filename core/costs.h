@@ -51,6 +51,13 @@
 /* One that looks a name up, as an attribute call of a directory's file does: half of its gain. */
 #define COSY_GAIN_PATH	939  /*=gain_path*/
 #define COSY_PLAIN_PATH 2650 /*=cost_path*/
+/*
+ * The same of an entry that a composite finds, or a name in a list: the whole gain, since one
+ * look at the directory serves all of them.
+ */
+#define COSY_GAIN_ENTRY	 1916 /*=gain_entry*/
+#define COSY_PLAIN_ENTRY 2678 /*=cost_entry*/
+#define COSY_GAIN_NAME	 1573 /*=gain_name*/
 
 /* --- Under a seccomp filter: chosen by what was measured once, no row repeats it ---------- */
 

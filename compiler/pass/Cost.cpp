@@ -236,6 +236,13 @@ static CompositeUnit unitOf(uint32_t Number) {
   return {};
 }
 
+/// Returns what a composite saves for each unit.
+static Gain ofUnit(const CompositeUnit &Unit) {
+  if (Unit.Call == SYS_newfstatat)
+    return {COSY_GAIN_ENTRY, COSY_PLAIN_ENTRY, COSY_GAIN_ENTRY, 1};
+  return ofOneCall(Unit.Call);
+}
+
 /// Returns what a composite saves beside what it does for each unit: its other
 /// calls, each once, or one of them where it makes either.
 static Gain ofComposite(uint32_t Number) {
@@ -454,7 +461,7 @@ private:
       return ofSystemCall(W->Number, Call, 0);
     CompositeUnit Unit = unitOf(W->Number);
     return ofComposite(W->Number) +
-           (Unit.IsFound ? ofOneCall(Unit.Call) * AssumedFound : Gain());
+           (Unit.IsFound ? ofUnit(Unit) * AssumedFound : Gain());
   }
 
   /// First: where the call's own arguments begin.
@@ -605,7 +612,7 @@ static int64_t countFound(CallBase &Call, SmallVectorImpl<SeldomCall> &Ret) {
   CompositeUnit Unit = W ? unitOf(W->Number) : CompositeUnit();
   if (!Unit.IsFound || isa<InvokeInst>(Call))
     return 0;
-  double Each = ofOneCall(Unit.Call).Saved;
+  double Each = ofUnit(Unit).Saved;
   Ret.push_back({Call.getNextNode(), 0, nullptr, &Call,
                  unsigned(rounded(Each / Unit.Result))});
   return rounded(Each * AssumedFound);

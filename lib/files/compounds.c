@@ -12,32 +12,35 @@
 /* Entries that a list finds, to estimate the saving of each of its calls. */
 #define SUPPOSED_ENTRIES 16
 
+/* A call costs what an entry does, natively: see core/costs.h. */
+#define SHARE(gain) (COSY_TIER_SHARE * (gain) / COSY_PLAIN_ENTRY)
+
 /*
  * Each has the size of its context, and the saving of a call, counted by the module and natively.
  */
-#define REGION(name, calls_gain)                                                                   \
+#define REGION(name, times, calls_gain)                                                            \
 	{                                                                                          \
 		.compound = compound_##name,                                                       \
 		.ctx_size = COMPOUND_##name##_CTX,                                                 \
 		.version = 2,                                                                      \
 		.premises = (const struct cosy_premises *)premises_##name,                         \
 		.left = -1,                                                                        \
-		.share = COSY_TIER_SHARE,                                                          \
+		.share = times,                                                                    \
 		.flags = COSY_REGION_KEYED,                                                        \
 		.key = COMPOUND_##name##_KEY,                                                      \
 		.call_gain = calls_gain,                                                           \
 	}
 
 static struct cosy_region regions[FILES_COMPOUNDS] = {
-	[FILES_LIST] = REGION(list, SUPPOSED_ENTRIES *COSY_GAIN_PATH),
-	[FILES_STAT] = REGION(stat, COSY_GAIN_PATH),
+	[FILES_LIST] = REGION(list, SHARE(COSY_GAIN_ENTRY), SUPPOSED_ENTRIES *COSY_GAIN_ENTRY),
+	[FILES_STAT] = REGION(stat, SHARE(COSY_GAIN_NAME), COSY_GAIN_NAME),
 	/* It makes four calls for most files. */
-	[FILES_READ] = REGION(read, (COSY_GAIN_FAST + COSY_GAIN_CALL) / 4),
+	[FILES_READ] = REGION(read, COSY_TIER_SHARE, (COSY_GAIN_FAST + COSY_GAIN_CALL) / 4),
 };
 
 static const int32_t gains[FILES_COMPOUNDS] = {
-	[FILES_LIST] = COSY_GAIN_PATH,
-	[FILES_STAT] = COSY_GAIN_PATH,
+	[FILES_LIST] = COSY_GAIN_ENTRY,
+	[FILES_STAT] = COSY_GAIN_NAME,
 	[FILES_READ] = COSY_GAIN_FAST + COSY_GAIN_CALL,
 };
 

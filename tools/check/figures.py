@@ -69,7 +69,7 @@ def _number(cell: str) -> float | None:
 def tables(text: str) -> Tables:
     """The numbers of a page's tables, by section, row and column.
 
-    A row is named by its first cell, and by its first two where the second is no number.
+    A row is named by its first two cells, and the first of those that begin alike also by its first.
     """
     found: Tables = {}
     section, head = "", []
@@ -83,7 +83,7 @@ def tables(text: str) -> Tables:
         elif not re.fullmatch(r"[|\s:-]+", line):
             cells = _cells(line)
             names = {cells[0]}
-            if len(cells) > 1 and _number(cells[1]) is None:
+            if len(cells) > 1:
                 names.add(f"{cells[0]}, {cells[1]}")
             for column, cell in zip(head, cells, strict=False):
                 value = _number(cell)
