@@ -177,9 +177,9 @@ public:
   }
 
 private:
-  /// Instructions of a round, before it is optimised, beside which one more
-  /// does not matter.
-  static constexpr unsigned MinAdded = 40;
+  /// Instructions of a round, before it is optimised, beside which two more
+  /// are at most 1 in 30 of those that are left.
+  static constexpr unsigned MinAdded = 120;
 
   /// Returns how many instructions each round without a call has at least.
   unsigned alwaysLength() const {
