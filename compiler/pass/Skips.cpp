@@ -177,9 +177,9 @@ public:
   }
 
 private:
-  /// Instructions of a round, before it is optimised, beside which two more
-  /// are at most 1 in 30 of those that are left.
-  static constexpr unsigned MinAdded = 120;
+  /// Instructions of a round, before it is optimised, beside which one more
+  /// does not matter.
+  static constexpr unsigned MinAdded = 40;
 
   /// Returns how many instructions each round without a call has at least.
   unsigned alwaysLength() const {
@@ -204,15 +204,31 @@ private:
            });
   }
 
-  /// True if each round calls some function, which makes no system call.
+  /// True if each round calls some function that is not so short that nothing
+  /// is left of the call: a program's own getc is a few instructions of a loop.
   bool alwaysCallFunctions() const {
     return any_of(Blocks, [&](const BasicBlock *BB) {
       const BasicBlock *Latch = L.getLoopLatch();
       return Latch && A.DT.dominates(BB, Latch) &&
-             any_of(*BB, [](const Instruction &I) {
-               return isa<CallBase>(I) && !isa<IntrinsicInst>(I);
+             any_of(*BB, [&](const Instruction &I) {
+               return isa<CallBase>(I) && !isa<IntrinsicInst>(I) &&
+                      !isShortCall(I);
              });
     });
+  }
+
+  /// True for a call of a function that only looks at a few values, or mostly
+  /// does: what is left of it is inlined.
+  static bool isShortCall(const Instruction &I) {
+    const Function *F = cast<CallBase>(I).getCalledFunction();
+    return F && !F->isDeclaration() && !hasLoops(*F) &&
+           F->getInstructionCount() <= MaxShort;
+  }
+
+  static bool hasLoops(const Function &F) {
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
+    FindFunctionBackedges(F, Back);
+    return !Back.empty();
   }
 
   /// Returns the blocks after which a call may come in the same round.
@@ -237,9 +253,7 @@ private:
     const Function *F = Call ? Call->getCalledFunction() : nullptr;
     if (!F || F->isDeclaration())
       return false;
-    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
-    FindFunctionBackedges(*F, Back);
-    return !Back.empty() || F->getInstructionCount() > MaxShort ||
+    return hasLoops(*F) || F->getInstructionCount() > MaxShort ||
            A.Calls.in(I) != Makes::Never;
   }
 

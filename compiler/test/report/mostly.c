@@ -36,3 +36,46 @@ long refilled(int fd, char *buffer, long length)
 	COSY_END;
 	return sum;
 }
+
+static struct {
+	int fd;
+	char *at, *end, bytes[4096];
+} input;
+
+// Little is left of such a function once it is inlined: an addition would be a large part of the rest.
+static int next(void)
+{
+	if (input.at == input.end) {
+		ssize_t got = read(input.fd, input.bytes, sizeof(input.bytes));
+
+		if (got <= 0)
+			return -1;
+		input.at = input.bytes;
+		input.end = input.bytes + got;
+	}
+	return (unsigned char)*input.at++;
+}
+
+long numbers(long count)
+{
+	long sum = 0, lines = 0, number = 0;
+
+	// CHECK: mostly.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel
+	COSY_START;
+	while (lines < count) {
+		int c = next();
+
+		if (c < 0) {
+			if (lseek(input.fd, 0, SEEK_SET) < 0)
+				return -1;
+		} else if (c >= '0' && c <= '9') {
+			number = number * 10 + (c - '0');
+		} else {
+			sum += number;
+			number = 0;
+			lines += c == '\n';
+		}
+	}
+	COSY_END;
+	return sum;
+}
