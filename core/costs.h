@@ -13,17 +13,17 @@
 /* --- A process and a program ---------------------------------------------------------- */
 
 /* A context with its buffer, from open to close: once in a process. */
-#define COSY_COST_CONTEXT 55717 /*=cost_context*/
+#define COSY_COST_CONTEXT 38625 /*=cost_context*/
 /* libcosy's own work for it, with the pages of its code.  Chosen: no row measures it. */
-#define COSY_COST_LIBRARY 22000
+#define COSY_COST_LIBRARY 14000
 /* A LOAD of what the user has not loaded lately: what each takes, and each instruction. */
-#define COSY_COST_LOAD	    40212 /*=cost_load*/
-#define COSY_COST_LOAD_INSN 2484  /*=cost_load_insn*/
+#define COSY_COST_LOAD	    40954 /*=cost_load*/
+#define COSY_COST_LOAD_INSN 2601  /*=cost_load_insn*/
 /* The same of what another process of the user's has loaded lately. */
-#define COSY_COST_SEEN	    3634 /*=cost_seen*/
+#define COSY_COST_SEEN	    3600 /*=cost_seen*/
 #define COSY_COST_SEEN_INSN 52	 /*=cost_seen_insn*/
 /* Asking whether that is so, before there is a context.  Chosen. */
-#define COSY_COST_QUESTION 20000
+#define COSY_COST_QUESTION 15000
 
 /* Asking libcosy once more, in vain.  Chosen. */
 #define COSY_COST_ASK 200

@@ -407,7 +407,7 @@ static void load_costs(void)
 	memset(phase_cost, 0, sizeof(phase_cost));
 	bound("open, ask for 100 instructions in vain, close", (double)least(ask_unseen, NULL), 0);
 	bound("open to first RUN and close, seen before", (double)least(first_run, &(int){ 0 }),
-	      80000);
+	      60000);
 	for (int i = 0; i < PHASES; i++)
 		bound(phases[i], (double)phase_cost[i], 0);
 
