@@ -34,8 +34,8 @@ static inline long cosy_syscall6(long number, unsigned long a, unsigned long b, 
  */
 static inline void *cosy_map(unsigned long size, int flags, int fd)
 {
-	long ret = cosy_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags, (unsigned long)fd,
-				 0);
+	long ret = cosy_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags,
+				 (unsigned long)fd, 0);
 
 	return ret < 0 && ret >= -4095 ? NULL : (void *)ret;
 }

@@ -224,7 +224,7 @@ static bool device_has_seen(int fd, const struct cosy_region *region)
 			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 		.front = (u32)(context.buffer ? context.front
 					      : front_first(division_for(region),
-								    libcosy_settings.buffer_len)),
+							    libcosy_settings.buffer_len)),
 	};
 
 	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);

@@ -142,8 +142,8 @@ static struct libcosy_thread *thread_map(void)
 {
 	struct libcosy_thread *thread;
 
-	thread = cosy_map(THREAD_SIZE + OTHER_SLICE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	thread = cosy_map(THREAD_SIZE + OTHER_SLICE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			  -1);
 	if (!thread)
 		return NULL;
 	thread->next = list;
