@@ -78,10 +78,17 @@ class Walk(FolderTest):
 
     def both(self, top: Any) -> None:
         for down, links in WAYS:
-            expected = self.names(os.walk, top, down, links)
             for walk in (cosy.walk, entry_walk):
                 with self.subTest(walk=walk.__name__, top=top, topdown=down, followlinks=links):
-                    self.assertEqual(self.names(walk, top, down, links), expected)
+                    # The kernel counts the links of a path twice if it looks the path up again, because
+                    # something was renamed meanwhile. A loop of links may then end early: ELOOP was seen so
+                    # once in 560 walks of os.walk.
+                    for _ in range(5 if links else 1):
+                        expected = self.names(os.walk, top, down, links)
+                        found = self.names(walk, top, down, links)
+                        if found == expected:
+                            break
+                    self.assertEqual(found, expected)
 
     def test_every_kind(self) -> None:
         trees.fill(self.folder)
