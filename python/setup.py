@@ -28,6 +28,9 @@ TREE = HERE.parent
 # Builds without a GIL have no limited API.
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
+# Of the extension, most of whose work is calls of Python's functions ...
+FLAGS = ["-std=gnu11", "-fvisibility=hidden", "-fno-plt", "-Wall", "-Wextra", "-Wno-cast-function-type"]
+# ... and of the library's sources.
 C_FLAGS = ["-std=gnu11", "-fvisibility=hidden", "-fno-strict-aliasing"]
 # The library uses no C++ run-time library.
 CXX_FLAGS = ["-std=gnu++17", "-O2", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-rtti"]
@@ -136,7 +139,7 @@ setup(
             depends=["src/module.h"],
             define_macros=[("_GNU_SOURCE", None)] + ([("Py_LIMITED_API", "0x030B0000")] if LIMITED else []),
             # Names of slots are cast: CPython's interface has one type for all of them.
-            extra_compile_args=["-std=gnu11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-cast-function-type"],
+            extra_compile_args=FLAGS,
             py_limited_api=LIMITED,
         )
     ],

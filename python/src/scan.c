@@ -36,12 +36,10 @@ static void scan_finish(struct scan *scan)
 	}
 }
 
-static PyObject *scan_take(struct scan *scan)
+static PyObject *scan_take(struct scan *scan, const struct record *record)
 {
-	PyObject *entry = record_entry(portion_first(&scan->portion), scan->folder);
-
-	portion_pop(&scan->portion);
-	return entry;
+	scan->portion.at += record->size;
+	return record_entry(record, scan->folder);
 }
 
 /* Reads further entries.  Returns false if there are none: the directory is closed then. */
@@ -79,18 +77,19 @@ static PyObject *scan_next_filled(struct scan *scan)
 		Py_END_ALLOW_THREADS
 	}
 	if (scan->folder && (portion_first(&scan->portion) || scan_fill(scan)))
-		entry = scan_take(scan);
+		entry = scan_take(scan, portion_first(&scan->portion));
 	PyThread_release_lock(scan->lock);
 	return entry;
 }
 
 static PyObject *scan_next(struct scan *scan)
 {
+	const struct record *record;
+
 	if (!scan->folder)
 		return NULL;
-	if (!scan->filling && portion_first(&scan->portion))
-		return scan_take(scan);
-	return scan_next_filled(scan);
+	record = scan->filling ? NULL : portion_first(&scan->portion);
+	return record ? scan_take(scan, record) : scan_next_filled(scan);
 }
 
 static PyObject *scan_close(struct scan *scan, PyObject *Py_UNUSED(none))
