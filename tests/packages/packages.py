@@ -164,12 +164,17 @@ def _in_chroot(root: Path, script: str, what: str) -> None:
     )
 
 
-def prime(root: Path) -> None:
-    """Compiles the module as DKMS does in the machine, so that ccache there has the objects."""
+def prime(release: str, root: Path) -> None:
+    """Compiles the module as DKMS does in the machine, so that ccache there has the objects.
+
+    They are kept for the next machine of the release."""
+    kept = cache.directory("systems-ccache") / release
+    if kept.exists():
+        shutil.copytree(kept, root / "packages/ccache")
     _in_chroot(
         root,
         """
-        export CCACHE_DIR=/packages/ccache CCACHE_NOHASHDIR=1 DEBIAN_KERNEL_USE_CCACHE=1
+        export CCACHE_DIR=/packages/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=100M DEBIAN_KERNEL_USE_CCACHE=1
         kernel=$(basename /lib/modules/*-cloud-amd64)
         for version in 1 2; do
             dpkg-deb -x /packages/$version/cosy-dkms_*.deb /tmp/module
@@ -185,9 +190,12 @@ def prime(root: Path) -> None:
         """,
         "compiling the module",
     )
+    with cache.locked(f"system-{release}"):
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(root / "packages/ccache", kept)
 
 
-def furnish(root: Path, packages: list[Path]) -> None:
+def furnish(release: str, root: Path, packages: list[Path]) -> None:
     """Puts the packages and what uses them into a system."""
     place = root / "packages"
     for version in ("1", "2"):
@@ -209,7 +217,7 @@ def furnish(root: Path, packages: list[Path]) -> None:
     (wants / "packages.service").symlink_to("/etc/systemd/system/packages.service")
     (root / "etc/fstab").write_text("/dev/vda / ext4 defaults 0 0\n")
     (root / "etc/hostname").write_text("machine\n")
-    prime(root)
+    prime(release, root)
 
 
 @contextlib.contextmanager
@@ -287,13 +295,15 @@ def run(release: str, packages: list[Path]) -> int:
             if not autopkgtest(root, packages, scratch):
                 print(f"packages: autopkgtest failed on {release}")
                 return 1
+        print("packages: compiling the module and making the disk", flush=True)
         with layer(base, scratch / "layer") as root:
-            furnish(root, packages)
+            furnish(release, root, packages)
             shutil.copy(next((root / "boot").glob("vmlinuz-*")), kernel)
             shutil.copy(next((root / "boot").glob("initrd.img-*")), initrd)
             cache.run(
                 ["mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-d", root, disk, f"{DISK}M"], "making the disk"
             )
+        print("packages: booting the machine", flush=True)
         said, log = boot(disk, kernel, initrd, scratch)
     bad = klog.bad_lines(log)
     if bad:
