@@ -54,7 +54,10 @@ MEMORY = 1536  # MB
 TIMEOUT = 1800  # seconds of an idle host
 VERSION = re.compile(r"^Version: (\S+)$", re.M)
 
-UNIT = """
+# DKMS copies the sources each time, so all of them look newer than what was compiled of them.
+CCACHE = "CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime"
+
+UNIT = f"""
 [Unit]
 After=multi-user.target
 [Service]
@@ -65,7 +68,7 @@ StandardOutput=tty
 StandardError=tty
 TTYPath=/dev/ttyS1
 Environment=HOME=/root DEBIAN_FRONTEND=noninteractive
-Environment=DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/packages/ccache CCACHE_NOHASHDIR=1
+Environment=DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/packages/ccache {CCACHE}
 ExecStart=/packages/guest.sh
 ExecStopPost=systemctl poweroff --force
 """
@@ -173,8 +176,8 @@ def prime(release: str, root: Path) -> None:
         shutil.copytree(kept, root / "packages/ccache")
     _in_chroot(
         root,
+        f"export CCACHE_DIR=/packages/ccache CCACHE_MAXSIZE=100M DEBIAN_KERNEL_USE_CCACHE=1 {CCACHE}"
         """
-        export CCACHE_DIR=/packages/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=100M DEBIAN_KERNEL_USE_CCACHE=1
         kernel=$(basename /lib/modules/*-cloud-amd64)
         for version in 1 2; do
             dpkg-deb -x /packages/$version/cosy-dkms_*.deb /tmp/module
