@@ -122,9 +122,11 @@ def system(release: str, include: list[str]) -> Path:
             partial = root.with_suffix(".partial")
             shutil.rmtree(partial, ignore_errors=True)
             print(f"packages: making a {release} with {' '.join(include)}", flush=True)
+            # Its mounts end with it, however it ends.
             cache.run(
                 [
-                    *("mmdebstrap", "--mode=root", "--variant=minbase", f"--include={','.join(include)}"),
+                    *("unshare", "--mount", "mmdebstrap", "--mode=root", "--variant=minbase"),
+                    f"--include={','.join(include)}",
                     *("--aptopt=Apt::Install-Recommends false", *toolchain.apt_settings(), release, partial),
                     f"deb {signed}{archive} {release} main",
                     f"deb {signed}{archive} {release}-updates main",

@@ -62,8 +62,11 @@ def bootstrap(release: str, root: Path) -> None:
     archive, security = apt.mirrors()
     signed = f"[signed-by={apt.KEYRING}] " if apt.KEYRING.exists() else ""
     print(f"release: making a bare {release} in {root}", flush=True)
+    # Its mounts end with it, however it ends.
     cache.run(
         [
+            "unshare",
+            "--mount",
             "mmdebstrap",
             "--mode=root",
             "--variant=minbase",
