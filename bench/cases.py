@@ -381,14 +381,14 @@ def _programs() -> Iterator[Case]:
     for program, name in _PROGRAMS.items():
         # git would have to make its index first: every file hashed and stored.
         contenders = ("plain", "COSY-FAST") if program == "status" else ("plain", "COSY-FAST", "GNU")
-        for tree in ("small", "large"):
+        for tree in ("small", "500", "5000", "large"):
             yield Case(
                 "programs",
                 "programs",
                 contenders,
                 1,
                 # Short processes differ by where the kernel puts their segments, as those above.
-                17 if tree == "small" else 2,
+                {"small": 17, "500": 17, "5000": 5}.get(tree, 2),
                 1,
                 "process",
                 {"command": name, "tree": tree},

@@ -159,10 +159,15 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
         _read(rows, command, parts, done)
 
 
+def tree_make(target: Path, size: str) -> None:
+    """Makes a tree of installed files; size: small, large, or a number of files."""
+    versions.packages(target, {"small": 300, "large": 30000}.get(size) or int(size))
+
+
 def _trees(rows: list[Row], scratch: Path) -> None:
-    """Makes trees of installed files, scratch/tree-SIZE for each size that a row goes over."""
-    for size in {row.case.parameters["tree"] for row in rows if row.case.program == "programs"}:
-        versions.packages(scratch / f"tree-{size}", 30000 if size == "large" else 300)
+    """Makes scratch/tree-SIZE for each size that a row goes over."""
+    for size in {str(row.case.parameters["tree"]) for row in rows if row.case.program == "programs"}:
+        tree_make(scratch / f"tree-{size}", size)
 
 
 def _native_directory(fs: str) -> str:

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures the first runs of programs by one user: whole processes, marked and plain.
+
+    bench/runs.py --kernel 6.12 --workload programs --row "du.*tree 500"
+    bench/runs.py --kernel 6.12 --cases DIRECTORY
+
+The virtual machine's clock counts instructions. Each program runs --count times plain and then as
+often marked, by the default settings, and the module knows nothing of it before. Prints for each
+program the instructions of plain, and marked to plain: each run, the third one alone, and the sum.
+
+A directory of cases has, for each, NAME.c and NAME.sh; NAME.sh DIRECTORY makes the program's input
+and prints its arguments. A case whose input is changed by the program says "prepare it again".
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cases
+import lanes
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parent
+CONTENDERS = ("plain", "COSY-FAST")
+# What bench/workloads/programs.c gives the equivalents beside the tree.
+WORDS = {"grep": ["specification"]}
+
+
+@dataclass
+class Row:
+    """A program, with what its runs took."""
+
+    name: str
+    program: str  # below the contenders' directories
+    arguments: list[str]
+    prepare: str = ""  # before each run
+    runs: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)  # cost, status, digest
+
+    def complaint(self, count: int) -> str:
+        """Returns why the row does not count, or nothing."""
+        ways = [self.runs.get(contender, []) for contender in CONTENDERS]
+        if any(len(way) != count for way in ways):
+            return "not all of its runs ended"
+        if any(status for way in ways for _, status, _ in way):
+            return "a run failed"
+        if len({digest for way in ways for _, _, digest in way}) != 1:
+            return "its runs printed different things"
+        return ""
+
+    def line(self) -> str:
+        """Returns marked to plain as a row of a table; plain is the median."""
+        plain, marked = ([cost for cost, _, _ in self.runs[contender]] for contender in CONTENDERS)
+        base = sorted(plain)[len(plain) // 2]
+        third = f"{marked[2] / base:.3f}" if len(marked) > 2 else ""
+        each = " ".join(f"{cost / base:.3f}" for cost in marked)
+        return f"| {self.name} | {base / 1e6:.2f} | {third} | {sum(marked) / base / len(marked):.3f} | {each} |"
+
+
+def benchmark_rows(options: argparse.Namespace) -> list[Row]:
+    """Returns the rows of bench/cases.py that are whole processes."""
+    rows = []
+    for case in (case for name in options.workload.split(",") for case in cases.cases(name)):
+        if not re.search(options.row, case.name()):
+            continue
+        if case.program == "process":
+            program = str(case.parameters["program"])
+            name = f"{program} {case.settings['count']}"
+            arguments = [".", str(case.settings["count"])]
+        else:
+            program = str(case.settings["program"])
+            tree = str(case.parameters["tree"])
+            name = f"{case.parameters['command']}, {tree} files"
+            arguments = [*WORDS.get(program, []), f"tree-{tree}"]
+        rows.append(Row(name, f"{case.program}-{program}", arguments))
+    return rows
+
+
+def _compile(options: argparse.Namespace, source: Path, scratch: Path) -> None:
+    """Compiles a case both ways."""
+    for contender, off in (("plain", ["-DCOSY_OFF", "-fno-cosy"]), ("COSY-FAST", [])):
+        (scratch / contender).mkdir(exist_ok=True)
+        out = scratch / contender / f"case-{source.stem}"
+        compiler = [options.build / "bin/cosycc", "-O2", f"-I{TREE / 'include'}", f"-I{TREE / 'include/uapi'}"]
+        subprocess.run([*map(str, compiler), *off, str(source), "-o", str(out)], check=True)
+
+
+def _cases(options: argparse.Namespace, scratch: Path) -> list[Row]:
+    """Compiles the cases of a directory and makes their input, which machines get as one archive each."""
+    rows = []
+    for source in sorted(options.cases.glob("*.c")):
+        if not re.search(options.row, source.stem):
+            continue
+        _compile(options, source, scratch)
+        script = source.with_suffix(".sh")
+        place = scratch / "made" / source.stem
+        done = subprocess.run(["bash", str(script), str(place)], check=True, stdout=subprocess.PIPE, text=True)
+        archive = scratch / f"{source.stem}.tar"
+        subprocess.run(["tar", "cf", str(archive), "-C", str(place), "."], check=True)
+        inside = f"/tmp/runs/{source.stem}"
+        unpack = f"rm -rf {inside}; mkdir -p {inside}; tar xf /t/{archive.name} -C {inside}"
+        changes = "prepare again" in script.read_text()
+        arguments = done.stdout.replace(str(place), inside).split()
+        rows.append(
+            Row(
+                source.stem,
+                f"case-{source.stem}",
+                arguments,
+                unpack if changes else f"[ -d {inside} ] || {{ {unpack}; }}",
+            )
+        )
+    return rows
+
+
+def _script(rows: list[Row], count: int) -> str:
+    """Returns the script that runs all; `@ ROW CONTENDER` announces whose runs follow."""
+    lines = ["mount -t tmpfs tmpfs /tmp; mkdir -p /tmp/runs; cd /tmp/runs; uname -r | sed 's/^/release /'"]
+    # What bench/process reads, as process.c makes it.
+    log = 'BEGIN { for (i = 0; i < 8000; i++) printf "%c %06d a line of a log, with words in\\n", 97 + i * 7 % 26, i }'
+    lines += [f"awk {shlex.quote(log)} >log", "for i in /t/tree-*; do [ -d $i ] && cp -r $i .; done"]
+    lines += ["echo 0 >/proc/sys/vm/dirty_writeback_centisecs"]
+    for number, row in enumerate(rows):
+        for contender in CONTENDERS:
+            program = f"/t/{contender}/{row.program}"
+            lines.append(f"echo @ {number} {contender}")
+            lines.append(shlex.join(["/t/driver", str(count), row.prepare, program, *row.arguments]))
+    return "\n".join(lines) + "\n"
+
+
+def _read(rows: list[Row], command: list[str]) -> str:
+    """Runs a command and gives its lines to the rows; returns the kernel's release."""
+    runs: list[tuple[int, int, str]] = []
+    release = ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        assert process.stdout
+        for line in process.stdout:
+            words = line.split()
+            if words[:1] == ["release"]:
+                release = words[1]
+            elif words[:1] == ["@"]:
+                runs = rows[int(words[1])].runs.setdefault(words[2], [])
+            elif words[:1] == ["run"] and re.fullmatch(r"run \d+ \d+ [0-9a-f]{16}", line.strip()):
+                runs.append((int(words[1]), int(words[2]), words[3]))
+            else:
+                sys.stderr.write(line)
+    if process.returncode:
+        raise lanes.BenchError(f"{shlex.join(command[:6])} ...: exit status {process.returncode}")
+    return release
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", default="6.12", metavar="SERIES")
+    parser.add_argument("--workload", default="programs", help="programs, process, or both with a comma between")
+    parser.add_argument("--cases", type=Path, metavar="DIRECTORY", help="these programs instead")
+    parser.add_argument("--row", default="", metavar="PATTERN", help="only rows whose names match")
+    parser.add_argument("--count", type=int, default=10, metavar="N", help="runs of each; 10")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in the programs' environment")
+    parser.add_argument("--build", type=Path, default=TREE / "build", metavar="DIR")
+    parser.add_argument("--tree", type=Path, default=TREE, metavar="DIR", help="where cosy.ko's sources are")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = _arguments()
+    with tempfile.TemporaryDirectory(prefix="cosy-runs-") as name:
+        scratch = Path(name)
+        if options.cases:
+            rows = _cases(options, scratch)
+        else:
+            rows = benchmark_rows(options)
+            for size in {row.arguments[-1] for row in rows if row.arguments[-1].startswith("tree-")}:
+                lanes.tree_make(scratch / size, size.removeprefix("tree-"))
+        if not rows:
+            print("runs: no such row", file=sys.stderr)
+            return 1
+        guest = options.build.resolve() / "bench/guest"
+        for contender in CONTENDERS:
+            (scratch / contender).mkdir(exist_ok=True)
+            for row in rows:
+                if not (scratch / contender / row.program).exists():
+                    os.symlink(guest / contender / row.program, scratch / contender / row.program)
+        (scratch / "runs.sh").write_text(_script(rows, options.count))
+        put = [options.build / "bench/runs/driver", *(scratch / entry for entry in CONTENDERS), scratch / "runs.sh"]
+        put += [*sorted(scratch.glob("tree-*")), *sorted(scratch.glob("*.tar"))]
+        command = [sys.executable, "-B", str(TREE / "tests/vm/vm.py"), "run", "--kernel", options.kernel]
+        command += ["--tree", str(options.tree), "--icount", "--timeout", "5400", "--mem", "1536"]
+        for path in put:
+            command += ["--put", str(path)]
+        settings = " ".join(map(shlex.quote, options.set))
+        try:
+            release = _read(rows, [*command, "--", "sh", "-c", f"{settings} sh /t/runs.sh"])
+        except lanes.BenchError as error:
+            print(f"runs: {error}", file=sys.stderr)
+            release = ""
+    print(f"Linux {release}, {options.count} runs of one user")
+    print("| program | plain, million | third run | sum | each run |\n| --- | --: | --: | --: | --- |")
+    bad = 0
+    for row in rows:
+        complaint = row.complaint(options.count)
+        bad += bool(complaint)
+        print(f"runs: {row.name}: {complaint}" if complaint else row.line())
+    return 1 if bad or not release else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests what bench/runs.py makes of the lines of its driver: ratios, and rows that do not count."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import runs  # noqa: E402
+
+SAME = "0123456789abcdef"
+
+
+def _row(plain: list[int], marked: list[int]) -> runs.Row:
+    row = runs.Row("name", "program", [])
+    row.runs = {"plain": [(cost, 0, SAME) for cost in plain], "COSY-FAST": [(cost, 0, SAME) for cost in marked]}
+    return row
+
+
+class Lines(unittest.TestCase):
+    def test_marked_is_compared_with_the_median_of_plain(self) -> None:
+        line = _row([100, 900, 200], [220, 100, 50]).line()
+        self.assertEqual(line, "| name | 0.00 | 0.250 | 0.617 | 1.100 0.500 0.250 |")
+
+    def test_output_and_status_are_compared(self) -> None:
+        row = _row([1, 1, 1], [1, 1, 1])
+        self.assertEqual(row.complaint(3), "")
+        row.runs["COSY-FAST"][2] = (1, 0, "f" * 16)
+        self.assertEqual(row.complaint(3), "its runs printed different things")
+        row.runs["COSY-FAST"][2] = (1, 256, SAME)
+        self.assertEqual(row.complaint(3), "a run failed")
+        row.runs["COSY-FAST"].pop()
+        self.assertEqual(row.complaint(3), "not all of its runs ended")
+
+    def test_rows_are_those_of_the_benchmarks(self) -> None:
+        options = argparse.Namespace(workload="process,programs", row="du -s.*tree 500|records.*long")
+        names = [(row.program, row.arguments) for row in runs.benchmark_rows(options)]
+        self.assertEqual(
+            names,
+            [
+                ("process-records", [".", "30000"]),
+                ("programs-du", ["tree-500"]),
+                ("programs-du", ["tree-5000"]),
+            ],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
