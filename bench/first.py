@@ -57,7 +57,10 @@ def rows() -> list[Row]:
 
 def table(measured: list[Row]) -> str:
     """Returns the table, as Markdown."""
-    out = ["| instructions | " + " | ".join(COLOURS) + " | |", "| --- |" + " --: |" * len(COLOURS) + " --- |"]
+    out = [
+        "| instructions | " + " | ".join(COLOURS) + " | than plain C |",
+        "| --- |" + " --: |" * len(COLOURS) + " --- |",
+    ]
     for row in measured:
         cells = [f"{row.needs[name]:,.0f}" if name in row.needs else "-" for name in COLOURS]
         less = f"{100 * (1 - round(row.needs['Cosy']) / round(row.needs['plain C'])):.0f} % less"
