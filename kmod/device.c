@@ -16,6 +16,7 @@
 #include "run/limits.h"
 #include "run/run.h"
 #include "stats.h"
+#include "watch/watch.h"
 
 static long version_ioctl(struct cosy_context *context, void *argument)
 {
@@ -107,6 +108,11 @@ static long moving_ioctl(struct cosy_context *context, void *argument)
 	return cosy_moving(argument);
 }
 
+static long watch_ioctl(struct cosy_context *context, void *argument)
+{
+	return cosy_watch(argument);
+}
+
 union arguments {
 	u32 size;
 	struct cosy_version version;
@@ -119,6 +125,7 @@ union arguments {
 	struct cosy_move move;
 	struct cosy_moving moving;
 	struct cosy_recall recall;
+	struct cosy_watch watch;
 };
 
 /* Undoes a LOAD whose answer cannot be copied to the caller. */
@@ -197,6 +204,11 @@ static const struct {
 	  .size = sizeof(struct cosy_moving),
 	  .answers = true,
 	  .handle = moving_ioctl },
+	{ .command = COSY_IOC_WATCH,
+	  .min_size = sizeof(struct cosy_watch),
+	  .size = sizeof(struct cosy_watch),
+	  .own_space = true,
+	  .handle = watch_ioctl },
 };
 
 /* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */

@@ -82,6 +82,15 @@
  *	  port.c		pages into a window of another process
  *	  by_file.c		finds the parcel or port that a request names
  *
+ *	watch/			attributes that are read ahead (docs/inside/windows.md)
+ *	  watch.c		whether there are any on this kernel; the heartbeat
+ *	  watcher.c		words that change before an inode's attributes do; the tick
+ *	  hooks.c		the traced functions, which change the words
+ *	  self_test.c		changes that hooks have to note when the module is loaded
+ *	  process.c		a watcher's descriptor and the process that it is for
+ *	  admit.c		inodes that cannot change unnoticed
+ *	  children.c		READ: entries of a directory with their attributes
+ *
  * ../core validates compounds and sandboxes their code.
  */
 #include <linux/module.h>
@@ -97,6 +106,7 @@
 #include "run/thunk.h"
 #include "stats.h"
 #include "view/write.h"
+#include "watch/watch.h"
 
 static int __init cosy_init(void)
 {
@@ -123,13 +133,15 @@ static int __init cosy_init(void)
 		goto err_cache;
 
 	cosy_stats_init();
+	cosy_watch_init();
 	error = cosy_device_init();
 	if (error)
-		goto err_stats;
+		goto err_watch;
 
 	return 0;
 
-err_stats:
+err_watch:
+	cosy_watch_exit();
 	cosy_stats_exit();
 	cosy_ext4_exit();
 err_cache:
@@ -141,6 +153,7 @@ out:
 static void __exit cosy_exit(void)
 {
 	cosy_device_exit();
+	cosy_watch_exit();
 	cosy_stats_exit();
 	cosy_ext4_exit();
 	cosy_cache_exit();

@@ -17,6 +17,10 @@ static ulong max_user_programs = 4096;
 module_param(max_user_programs, ulong, 0644);
 MODULE_PARM_DESC(max_user_programs, "loaded compounds that each user may have");
 
+static ulong max_user_watchers = 256;
+module_param(max_user_watchers, ulong, 0644);
+MODULE_PARM_DESC(max_user_watchers, "processes of each user that may watch attributes of files");
+
 /* The kernel's JIT has one limit for all (net.core.bpf_jit_limit), which no user may use up. */
 static ulong max_user_code = 16UL << 20;
 module_param(max_user_code, ulong, 0644);
@@ -136,6 +140,8 @@ static ulong charge_limit(enum cosy_charge what)
 		return READ_ONCE(max_user_contexts);
 	case COSY_CHARGE_PROGRAMS:
 		return READ_ONCE(max_user_programs);
+	case COSY_CHARGE_WATCHERS:
+		return READ_ONCE(max_user_watchers);
 	default:
 		return READ_ONCE(max_user_code);
 	}

@@ -12,6 +12,7 @@ struct cosy_user;
 enum cosy_charge {
 	COSY_CHARGE_CONTEXTS,
 	COSY_CHARGE_PROGRAMS,
+	COSY_CHARGE_WATCHERS,
 	COSY_CHARGE_CODE, /* bytes of programs, compiled and not */
 	COSY_CHARGE_CNT
 };

@@ -347,5 +347,32 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_shmem_file(name) shmem_file_setup(name, 0, VM_NORESERVE)
 #endif
 
+/* An argument of a traced function. */
+#ifdef ftrace_regs_get_argument
+#define cosy_ftrace_argument(regs, n) ftrace_regs_get_argument(regs, n)
+#else
+#define cosy_ftrace_argument(regs, n) regs_get_kernel_argument(&(regs)->regs, n)
+#endif
+
+/* ->create was told whether the caller wants to make the file, until all callers did. */
+#ifdef COSY_HAVE_CREATE_EXCLUSIVE
+#define cosy_op_create(dir, idmap, entry, mode) ((dir)->i_op->create(idmap, dir, entry, mode, true))
+#else
+#define cosy_op_create(dir, idmap, entry, mode) ((dir)->i_op->create(idmap, dir, entry, mode))
+#endif
+
+/* ->mkdir returned an error before it returned a dentry (6.15). */
+#ifdef COSY_HAVE_MKDIR_DENTRY
+#define cosy_op_mkdir(dir, idmap, entry, mode)                                                     \
+	PTR_ERR_OR_ZERO((dir)->i_op->mkdir(idmap, dir, entry, mode))
+#else
+#define cosy_op_mkdir(dir, idmap, entry, mode) ((dir)->i_op->mkdir(idmap, dir, entry, mode))
+#endif
+
+/* timer_delete_sync had another name before 6.2. */
+#ifndef COSY_HAVE_TIMER_DELETE
+#define timer_delete_sync(timer) del_timer_sync(timer)
+#endif
+
 #endif /* !__ASSEMBLY__ */
 #endif /* COSY_COMPAT_H */

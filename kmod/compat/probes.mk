@@ -21,6 +21,9 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,u32.*atomic_write_unit_max_opt,include/linux/stat.h,COSY_HAVE_STATX_MAX_OPT) \
 	       $(call cosy-header,vmf_insert_pfn_pmd.*pfn_t,include/linux/huge_mm.h,COSY_HAVE_PFN_T) \
 	       $(call cosy-header,huge_fault.*unsigned int order,include/linux/mm.h,COSY_HAVE_FAULT_ORDER) \
+	       $(call cosy-header,umode_t. bool.;,include/linux/fs.h,COSY_HAVE_CREATE_EXCLUSIVE) \
+	       $(call cosy-header,dentry \*\(\*mkdir\),include/linux/fs.h,COSY_HAVE_MKDIR_DENTRY) \
+	       $(call cosy-header,timer_delete_sync.struct,include/linux/timer.h,COSY_HAVE_TIMER_DELETE) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
 	       $(call cosy-symbol,zap_page_range_single,COSY_HAVE_ZAP_SINGLE) \

@@ -117,6 +117,11 @@ void __init cosy_attributes_init(void)
 	fput(file);
 }
 
+int cosy_may_get_attributes(const struct path *path)
+{
+	return static_call(cosy_hook_getattr)(path);
+}
+
 int cosy_may_search(const struct path *dir)
 {
 	struct inode *inode = d_inode(dir->dentry);

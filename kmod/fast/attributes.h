@@ -33,6 +33,9 @@ int cosy_may_search(const struct path *dir);
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more);
 
+/* Asks the security module about reading a file's attributes.  0, or why not; -ENOSYS: not known. */
+int cosy_may_get_attributes(const struct path *path);
+
 /* Tells whether cosy_extended_attributes can answer for this kernel's statx(2). */
 bool cosy_statx_is_known(void);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* children.h - READ: the cached entries of a directory with their attributes. */
+#ifndef COSY_WATCH_CHILDREN_H
+#define COSY_WATCH_CHILDREN_H
+
+struct cosy_watch_read;
+struct cosy_watcher;
+
+/* Serves COSY_IOC_WATCH_READ, under the watcher's lock: 0 or an error, see the uapi header. */
+long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read);
+
+/* Finds what this file needs.  NULL, or the reason why there are no watchers. */
+const char *cosy_watch_children_init(void);
+
+#endif /* COSY_WATCH_CHILDREN_H */

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/* hooks.c - see hooks.h. */
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/shmem_fs.h>
+#include <linux/xattr.h>
+#include "compat/compat.h"
+#include "run/dispatch.h"
+#include "watch/hooks.h"
+#include "watch/watcher.h"
+
+/* --- What each kind of function does ------------------------------------------------------- */
+
+/* The n-th argument of the traced function, counted from 0. */
+#define ARGUMENT(n, type) ((type)cosy_ftrace_argument(regs, n))
+
+#define HOOK(name, body)                                                                           \
+	static void notrace name(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,   \
+				 struct ftrace_regs *regs)                                         \
+	{                                                                                          \
+		body                                                                               \
+	}
+
+static __always_inline void note_entry(struct inode *dir, struct dentry *entry)
+{
+	cosy_watch_note(dir, COSY_WATCH_CONTENTS);
+	cosy_watch_note(d_inode(entry), COSY_WATCH_ITSELF);
+}
+
+/* A number that is opened may have named another directory before. */
+static __always_inline void note_number(const struct path *path, const struct file *file)
+{
+	if (d_is_dir(path->dentry) || (file->f_flags & O_PATH))
+		cosy_watch_note_numbers();
+}
+
+/* setattr, set_acl, fileattr_set (idmap, dentry, ...) */
+HOOK(hook_dentry, { cosy_watch_note(d_inode(ARGUMENT(1, struct dentry *)), COSY_WATCH_ITSELF); })
+/* create, symlink, mkdir, mknod (idmap, dir, dentry, ...) */
+HOOK(hook_make, { note_entry(ARGUMENT(1, struct inode *), ARGUMENT(2, struct dentry *)); })
+/* unlink, rmdir (dir, dentry) */
+HOOK(hook_remove, { note_entry(ARGUMENT(0, struct inode *), ARGUMENT(1, struct dentry *)); })
+/* link (old dentry, dir, dentry) */
+HOOK(hook_link, { note_entry(ARGUMENT(1, struct inode *), ARGUMENT(0, struct dentry *)); })
+/* rename (idmap, old dir, old dentry, dir, dentry, flags) */
+HOOK(hook_rename, {
+	note_entry(ARGUMENT(1, struct inode *), ARGUMENT(2, struct dentry *));
+	note_entry(ARGUMENT(3, struct inode *), ARGUMENT(4, struct dentry *));
+})
+/* an xattr handler's set (handler, idmap, dentry, inode, ...) */
+HOOK(hook_xattr, { cosy_watch_note(ARGUMENT(3, struct inode *), COSY_WATCH_ITSELF); })
+/* security_file_open (file): the file counts as open */
+HOOK(hook_open, { cosy_watch_note(file_inode(ARGUMENT(0, struct file *)), COSY_WATCH_OPENED); })
+/* vfs_open (path, file), which opens files with O_PATH as well */
+HOOK(hook_number, { note_number(ARGUMENT(0, const struct path *), ARGUMENT(1, struct file *)); })
+/* set_fs_pwd */
+HOOK(hook_directory, { cosy_watch_note_directory(); })
+/* commit_creds, set_fs_root, unshare(2), setns(2) */
+HOOK(hook_process, { cosy_watch_end_process(); })
+/* chroot_fs_refs, of pivot_root(2) */
+HOOK(hook_mounts, { cosy_watch_end_mounts(); })
+
+enum kind {
+	DENTRY,
+	MAKE,
+	REMOVE,
+	LINK,
+	RENAME,
+	XATTR,
+	OPEN,
+	NUMBER,
+	DIRECTORY,
+	PROCESS,
+	MOUNTS,
+	KIND_CNT
+};
+
+static const ftrace_func_t kind_function[KIND_CNT] = {
+	[DENTRY] = hook_dentry,	  [MAKE] = hook_make,	  [REMOVE] = hook_remove,
+	[LINK] = hook_link,	  [RENAME] = hook_rename, [XATTR] = hook_xattr,
+	[OPEN] = hook_open,	  [NUMBER] = hook_number, [DIRECTORY] = hook_directory,
+	[PROCESS] = hook_process, [MOUNTS] = hook_mounts,
+};
+
+static struct ftrace_ops kind_ops[KIND_CNT];
+static u32 registered; /* how many of them */
+
+/* --- The functions that are traced --------------------------------------------------------- */
+
+struct traced {
+	unsigned long at;
+	enum kind kind;
+};
+
+static struct traced traced[96];
+static u32 traced_cnt;
+static const char *reason; /* the first failure's */
+
+static void __init trace(enum kind kind, const void *function, const char *missing)
+{
+	u32 i;
+
+	if (!function) {
+		if (missing && !reason)
+			reason = missing;
+		return;
+	}
+	for (i = 0; i < traced_cnt; i++) {
+		if (traced[i].at == (unsigned long)function) {
+			/* The same function with other arguments would be one that we mistake. */
+			if (traced[i].kind != kind)
+				reason = "a function serves as two operations";
+			return;
+		}
+	}
+	if (traced_cnt == ARRAY_SIZE(traced)) {
+		reason = "too many functions";
+		return;
+	}
+	traced[traced_cnt++] = (struct traced){ (unsigned long)function, kind };
+}
+
+static void __init trace_named(enum kind kind, const char *name, bool optional)
+{
+	const void *function = cosy_unexported_data(name);
+
+	if (function)
+		trace(kind, function, NULL);
+	else if (!optional && !reason)
+		reason = name;
+}
+
+/* --- Tables of file systems ----------------------------------------------------------------- */
+
+struct table {
+	const struct inode_operations *directory, *file;
+};
+
+enum { TMPFS, EXT4, TABLE_CNT };
+
+static struct table tables[TABLE_CNT] __ro_after_init;
+static struct module *ext4_module;
+
+static void __init trace_common(const struct inode_operations *op)
+{
+	/* Without its own the file system would use a function that others use as well. */
+	trace(DENTRY, op->setattr, "setattr");
+	trace(DENTRY, op->set_acl, NULL);
+	trace(DENTRY, op->fileattr_set, NULL);
+	if (op->update_time && !reason)
+		reason = "update_time";
+	if (op->atomic_open && !reason)
+		reason = "atomic_open";
+}
+
+static void __init trace_table(const struct table *table, const struct xattr_handler *const *xattr)
+{
+	const struct inode_operations *dir = table->directory;
+
+	if (!dir || !table->file || !xattr) {
+		if (!reason)
+			reason = "a file system's operations";
+		return;
+	}
+	trace_common(dir);
+	trace_common(table->file);
+	trace(MAKE, dir->create, "create");
+	trace(MAKE, dir->symlink, "symlink");
+	trace(MAKE, dir->mkdir, "mkdir");
+	trace(MAKE, dir->mknod, "mknod");
+	trace(REMOVE, dir->unlink, "unlink");
+	trace(REMOVE, dir->rmdir, "rmdir");
+	trace(LINK, dir->link, "link");
+	trace(RENAME, dir->rename, "rename");
+	for (; *xattr; xattr++)
+		trace(XATTR, (*xattr)->set, NULL);
+}
+
+static void __init trace_tmpfs(void)
+{
+	struct table *table = &tables[TMPFS];
+
+	table->directory = cosy_unexported_data("shmem_dir_inode_operations");
+	table->file = cosy_unexported_data("shmem_inode_operations");
+	trace_table(table, cosy_unexported_data("shmem_xattr_handlers"));
+}
+
+/* ext4 is watched if it is there when this module is loaded.  It then stays. */
+static void __init trace_ext4(void)
+{
+	struct table *table = &tables[EXT4];
+	struct file_system_type *type;
+
+	table->directory = cosy_unexported_data("ext4_dir_inode_operations");
+	table->file = cosy_unexported_data("ext4_file_inode_operations");
+	if (!table->directory)
+		return;
+	type = get_fs_type("ext4");
+	if (!type)
+		return;
+	ext4_module = type->owner;
+	trace_table(table, cosy_unexported_data("ext4_xattr_handlers"));
+}
+
+/*
+ * The call of a traced function's hook is its first instruction, or its second where the first is
+ * the mark of an indirect branch's target, or what the kernel put in the place of that.
+ */
+static bool hook_is_called(unsigned long at)
+{
+	static const u8 marks[][4] = { { 0xf3, 0x0f, 0x1e, 0xfa },
+				       { 0x66, 0x0f, 0x1f, 0x00 },
+				       { 0x0f, 0x1f, 0x40, 0xd6 } };
+	const u8 *code = (const u8 *)at;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(marks); i++) {
+		if (!memcmp(code, marks[i], sizeof(marks[i])))
+			return READ_ONCE(code[4]) == CALL_INSN_OPCODE;
+	}
+	return READ_ONCE(code[0]) == CALL_INSN_OPCODE;
+}
+
+bool cosy_hooks_are_in_place(void)
+{
+	u32 i;
+
+	for (i = 0; i < traced_cnt; i++) {
+		if (!hook_is_called(traced[i].at))
+			return false;
+	}
+	return true;
+}
+
+/* --- Registration --------------------------------------------------------------------------- */
+
+static int __init kind_register(enum kind kind)
+{
+	struct ftrace_ops *ops = &kind_ops[kind];
+	bool any = false;
+	int error;
+	u32 i;
+
+	/*
+	 * No hook calls a traced function, and no tracer's function makes a change, since it may not
+	 * sleep.  So hooks need no guard against recursion.
+	 */
+	ops->func = kind_function[kind];
+	ops->flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION;
+	for (i = 0; i < traced_cnt; i++) {
+		if (traced[i].kind != kind)
+			continue;
+		error = ftrace_set_filter_ip(ops, traced[i].at, 0, 0);
+		if (error)
+			return error;
+		any = true;
+	}
+	/* An empty filter would trace every function. */
+	return any ? register_ftrace_function(ops) : -ENOENT;
+}
+
+const char *__init cosy_hooks_register(void)
+{
+	int error;
+
+	if (!IS_ENABLED(CONFIG_IMA))
+		return "this kernel does not count readers of files (CONFIG_IMA)";
+	trace_tmpfs();
+	trace_ext4();
+	trace_named(OPEN, "security_file_open", false);
+	trace_named(NUMBER, "vfs_open", false);
+	trace_named(DIRECTORY, "set_fs_pwd", false);
+	trace_named(PROCESS, "set_fs_root", false);
+	trace_named(PROCESS, "commit_creds", false);
+	trace_named(PROCESS, "__x64_sys_unshare", false);
+	trace_named(PROCESS, "__x64_sys_setns", false);
+	trace_named(PROCESS, "__ia32_sys_unshare", true);
+	trace_named(PROCESS, "__ia32_sys_setns", true);
+	trace_named(MOUNTS, "chroot_fs_refs", false);
+	if (reason) {
+		cosy_hooks_unregister();
+		return reason;
+	}
+	for (registered = 0; registered < KIND_CNT; registered++) {
+		error = kind_register(registered);
+		if (error) {
+			pr_info("cosy: cannot trace functions of kind %u: %d\n", registered, error);
+			cosy_hooks_unregister();
+			return "functions cannot be traced";
+		}
+	}
+	if (cosy_hooks_are_in_place())
+		return NULL;
+	cosy_hooks_unregister();
+	return "traced functions do not call their hooks";
+}
+
+void cosy_hooks_unregister(void)
+{
+	while (registered)
+		unregister_ftrace_function(&kind_ops[--registered]);
+	module_put(ext4_module);
+	ext4_module = NULL;
+}
+
+/* --- Admission ------------------------------------------------------------------------------ */
+
+bool cosy_hooks_see_directory(const struct inode *dir)
+{
+	return dir->i_op == tables[TMPFS].directory ||
+	       (tables[EXT4].directory && dir->i_op == tables[EXT4].directory);
+}
+
+bool cosy_hooks_see_file(const struct inode *inode)
+{
+	return inode->i_op == tables[TMPFS].file ||
+	       (tables[EXT4].file && inode->i_op == tables[EXT4].file);
+}
+
+bool cosy_hooks_see_tmpfs(const struct inode *inode)
+{
+	return inode->i_op == tables[TMPFS].file || inode->i_op == tables[TMPFS].directory;
+}

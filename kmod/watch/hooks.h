@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * hooks.h - functions of the kernel's that are traced, so that a change is noted before it is made.
+ *
+ * Traced are the file systems' own operations, by the addresses in their tables: the kernel calls
+ * them with all locks held that the change needs.  Some others are traced by name: opening a file,
+ * and what changes a process's credentials, directories and namespaces.  All are registered when the
+ * module is loaded, never on demand of a user, and cannot be switched off (FTRACE_OPS_FL_PERMANENT).
+ */
+#ifndef COSY_HOOKS_H
+#define COSY_HOOKS_H
+
+#include <linux/fs.h>
+
+/*
+ * Registers all hooks.  NULL, or the reason why attributes cannot be watched on this kernel; then
+ * nothing is registered.
+ */
+const char *cosy_hooks_register(void);
+void cosy_hooks_unregister(void);
+
+/* Tells whether all traced functions still call their hooks, as far as their code shows. */
+bool cosy_hooks_are_in_place(void);
+
+/* Tells whether hooks see all changes of an inode: its operations are of a table with hooks. */
+bool cosy_hooks_see_directory(const struct inode *dir);
+bool cosy_hooks_see_file(const struct inode *inode);
+bool cosy_hooks_see_tmpfs(const struct inode *inode);
+
+#endif /* COSY_HOOKS_H */

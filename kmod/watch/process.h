@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* process.h - the process of a watcher: its descriptor, and whether it may make a READ now. */
+#ifndef COSY_WATCH_PROCESS_H
+#define COSY_WATCH_PROCESS_H
+
+#include "watch/watcher.h"
+
+/* Serves COSY_IOC_WATCH: returns a descriptor or an error. */
+long cosy_watch_open(const struct cosy_watch *request);
+
+/*
+ * Tells whether the caller may make a READ: 0, or the READ's error.  It has to be asked again after
+ * the words were read.
+ */
+int cosy_watch_check_process(const struct cosy_watcher *watcher);
+
+/* Tells whether a mount is in the caller's namespace, and shows ids as they are. */
+bool cosy_watch_mount_is_own(const struct vfsmount *mnt);
+
+/*
+ * Waits until no mount is being changed: the watchers' words were changed before, and the change
+ * is visible after.
+ */
+void cosy_watch_settle_mounts(void);
+
+/* Finds what this file needs.  NULL, or the reason why there are no watchers. */
+const char *cosy_watch_process_init(void);
+
+#endif /* COSY_WATCH_PROCESS_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * watch.c - see watch.h.
+ *
+ * Without the parameter `metadata` no function is traced and the ioctl is refused.  With it, there
+ * are watchers if the kernel is one on which the guard was tested, all hooks were registered, and
+ * the changes of the self-test were noted.  Each second the heartbeat checks that the traced
+ * functions still call their hooks; if not, all watchers end, for as long as the module is loaded.
+ */
+#include <linux/module.h>
+#include <linux/utsname.h>
+#include <linux/version.h>
+#include <linux/workqueue.h>
+#include "compat/compat.h"
+#include "watch/admit.h"
+#include "watch/hooks.h"
+#include "watch/process.h"
+#include "watch/self_test.h"
+#include "watch/watch.h"
+#include "watch/watcher.h"
+
+static bool metadata;
+module_param(metadata, bool, 0444);
+MODULE_PARM_DESC(metadata, "let unprivileged processes watch attributes of files (default: no)");
+
+/* Why there are no watchers; NULL: there are. */
+static const char *refusal = "the module was loaded without metadata=1";
+static bool ready;
+
+static int state_get(char *buffer, const struct kernel_param *param)
+{
+	const char *why = READ_ONCE(refusal);
+
+	return scnprintf(buffer, PAGE_SIZE, "%s\n", why ? why : "on");
+}
+
+static const struct kernel_param_ops state_ops = { .get = state_get };
+module_param_cb(metadata_state, &state_ops, NULL, 0444);
+MODULE_PARM_DESC(metadata_state, "on, or why attributes cannot be watched");
+
+/*
+ * Kernels on which the guard was tested.  This is about code that no header shows, which is why it
+ * is no question of a probe.
+ */
+static bool __init kernel_is_tested(void)
+{
+	static const char *const series[] __initconst = { "6.12." };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(series); i++) {
+		if (!strncmp(utsname()->release, series[i], strlen(series[i])))
+			return true;
+	}
+	return false;
+}
+
+/* --- The heartbeat --------------------------------------------------------------------------- */
+
+static void beat(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(heart, beat);
+
+static void beat(struct work_struct *unused)
+{
+	if (!cosy_hooks_are_in_place()) {
+		WRITE_ONCE(refusal, "a traced function no longer calls its hook");
+		cosy_watch_end_all();
+		pr_warn("cosy: %s: no more metadata windows\n", refusal);
+		return;
+	}
+	schedule_delayed_work(&heart, HZ);
+}
+
+/* --- Start and end --------------------------------------------------------------------------- */
+
+/* NULL, or why there are no watchers. */
+static const char *__init watch_start(void)
+{
+	const char *why;
+
+	if (!metadata)
+		return refusal;
+	if (!kernel_is_tested())
+		return "not tested on this kernel series";
+	why = cosy_watch_process_init();
+	if (why)
+		return why;
+	cosy_watch_admit_init();
+	if (cosy_watchers_init())
+		return "out of memory";
+	why = cosy_hooks_register();
+	if (why) {
+		cosy_watchers_exit();
+		return why;
+	}
+	why = cosy_watch_self_test();
+	if (why) {
+		cosy_hooks_unregister();
+		cosy_watchers_exit();
+	}
+	return why;
+}
+
+void __init cosy_watch_init(void)
+{
+	refusal = watch_start();
+	if (refusal && metadata)
+		pr_info("cosy: no metadata windows: %s\n", refusal);
+	ready = !refusal;
+	if (ready)
+		schedule_delayed_work(&heart, HZ);
+}
+
+void cosy_watch_exit(void)
+{
+	if (!ready)
+		return;
+	cancel_delayed_work_sync(&heart);
+	cosy_hooks_unregister();
+	cosy_watchers_exit();
+}
+
+long cosy_watch(const struct cosy_watch *request)
+{
+	return READ_ONCE(refusal) ? -EOPNOTSUPP : cosy_watch_open(request);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * watcher.h - watchers: a process's words, and the inodes that they stand for.
+ *
+ * Invariant: the word of a registered inode changes before the inode's attributes do.  The hooks
+ * (hooks.c) call cosy_watch_note before a change, with the lock held that the change holds.  A READ
+ * registers the inode, reads its word, then checks that the inode is unlocked, then reads the
+ * attributes.  A change that began before the registration was visible holds the lock at that check,
+ * or is complete.  Any later change finds the registration and changes the word.
+ *
+ * An inode is registered by its super block and number, not by its address: it may be evicted from
+ * memory and read again to another one.
+ */
+#ifndef COSY_WATCHER_H
+#define COSY_WATCHER_H
+
+#include <linux/atomic.h>
+#include <linux/cosy_watch.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/wait.h>
+
+struct cosy_user;
+struct cosy_watch_reading;
+
+#define COSY_WATCH_PAGES (COSY_WATCH_WORDS * sizeof(u64) / PAGE_SIZE)
+#define COSY_WATCH_WAYS	 32 /* directories on the way to others that a watcher remembers */
+
+/* What happens to an inode. */
+enum cosy_watch_event {
+	COSY_WATCH_ITSELF,   /* its attributes, its name or its existence change */
+	COSY_WATCH_CONTENTS, /* of a directory: an entry is added, removed or renamed */
+	COSY_WATCH_OPENED,   /* it is opened; it counts as open from now on */
+};
+
+/* A registered inode. */
+struct cosy_watch_slot {
+	struct hlist_node node; /* in its bucket, under the bucket's lock */
+	const struct super_block *sb;
+	u64 ino;
+	struct cosy_watcher *watcher;
+	u16 word;
+	u16 bucket;
+	u32 tick; /* when it was registered */
+	bool way; /* a directory on the way: only what happens to it itself counts */
+	bool used;
+};
+
+struct cosy_watcher {
+	struct page *pages[COSY_WATCH_PAGES];
+	struct mutex lock;	       /* of all below but the words */
+	struct cosy_watch_slot *slots; /* one for each word; those of the ways follow */
+	u32 next, next_way;	       /* the slots to be used next */
+
+	/* The process.  Constant. */
+	struct mm_struct *mm;	      /* mmgrab'ed; NULL: the self-test's */
+	struct pid *process;	      /* a reference */
+	struct files_struct *files;   /* only compared */
+	struct fs_struct *fs;	      /* only compared */
+	struct mnt_namespace *mounts; /* only compared; `mountinfo` keeps it */
+	struct cosy_user *user;	      /* a reference */
+	struct hlist_node node;	      /* by mm */
+
+	/* The mount namespace's queue, which is woken inside mount_lock. */
+	struct file *mountinfo;
+	wait_queue_head_t *queue;
+	wait_queue_entry_t wait;
+	poll_table table;
+
+	/* The thread whose READ opens a directory, and the directory that may be listed. */
+	struct task_struct *reader;
+	const struct super_block *listed_sb;
+	u64 listed_ino, listed_way;
+
+	/*
+	 * The tick.  It changes COSY_WATCH_WAY, so answers live for a second at most.  A slot whose
+	 * answers ended a tick ago is silent: its process does not learn what happens to the inode,
+	 * or to another one that got its number.
+	 */
+	u32 tick;
+	u32 ticks_left;			    /* ticks_lock: until all of its slots are silent */
+	struct list_head active;	    /* ticks_lock; empty: there are none left */
+	struct cosy_watch_reading *reading; /* the memory of a READ; children.c */
+};
+
+static inline atomic64_t *cosy_watch_word(const struct cosy_watcher *watcher, u32 word)
+{
+	atomic64_t *words = page_address(watcher->pages[word * sizeof(u64) / PAGE_SIZE]);
+
+	return words + word % (PAGE_SIZE / sizeof(u64));
+}
+
+/* Makes a watcher for the address space `mm`, or for none; -ENOMEM, -EBUSY if it has one. */
+struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm);
+void cosy_watcher_destroy(struct cosy_watcher *watcher);
+
+/*
+ * Registers an inode: returns its word, whose value may be read afterwards.  Under the watcher's
+ * lock.  The slot that was registered first gives way, and its word changes.
+ */
+u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode);
+/* The same for a directory whose entries are given out: only what happens to it itself counts. */
+u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct inode *dir);
+/* Registers a directory on the way to that, whose word is COSY_WATCH_WAY. */
+void cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir);
+
+/*
+ * Begins a READ: its answer ends at the next tick, at most a second from now.  Returns the tick,
+ * which has to be the same after the words were read: else slots might be silent too early.
+ */
+u32 cosy_watcher_begin(struct cosy_watcher *watcher);
+static inline bool cosy_watcher_has_ticked(const struct cosy_watcher *watcher, u32 since)
+{
+	return READ_ONCE(watcher->tick) != since;
+}
+
+static inline bool cosy_watcher_has_ended(const struct cosy_watcher *watcher)
+{
+	return atomic64_read(cosy_watch_word(watcher, COSY_WATCH_WAY)) & COSY_WATCH_ENDED;
+}
+
+/* Called by hooks, before the change, without sleeping.  An inode that is NULL has none. */
+void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event);
+/* The calling process's numbers of directories, or its current directory, change. */
+void cosy_watch_note_numbers(void);
+void cosy_watch_note_directory(void);
+/* The calling process, or all of its mount namespace, does what cannot be followed. */
+void cosy_watch_end_process(void);
+void cosy_watch_end_mounts(void);
+/* Ends every watcher. */
+void cosy_watch_end_all(void);
+
+/* The page that another process finds in the place of the words. */
+struct page *cosy_watch_ended_page(void);
+
+int cosy_watchers_init(void);
+void cosy_watchers_exit(void);
+
+#endif /* COSY_WATCHER_H */

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# watch.sh on|off DIR ROUNDS: metadata windows, with the module's parameter metadata=1 or without it.
+state=$(cat /sys/module/cosy/parameters/metadata_state)
+echo "metadata_state: $state"
+if [ "$1" = off ]; then
+	[ "$state" = "the module was loaded without metadata=1" ] || exit 1
+	# Without the parameter the ioctl is refused, and no function is traced.
+	/t/watch_attack "$2/attack"
+	[ $? = 77 ] || { echo "the ioctl is not refused"; exit 1; }
+	mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+	! grep -q shmem_setattr /sys/kernel/tracing/enabled_functions || exit 1
+	exit 0
+fi
+[ "$state" = on ] || exit 1
+# The hooks cannot be switched off.
+! echo 0 >/proc/sys/kernel/ftrace_enabled || { echo "tracing was switched off"; exit 1; }
+failed=0
+mkdir -p "$2/guard"
+/t/watch_guard "$2/guard" || failed=1
+/t/watch_attack "$2/attack" || failed=1
+/t/watch_race "$2/race" "$3" || failed=1
+# The library: each answer is compared with the system call's, and some were served.
+for seed in 1 2 3; do
+	COSY_READ_STATS=9 LD_PRELOAD=/t/libcosy-metadata.so /t/watch_same "$2/same" "$3" $seed 9>/tmp/stats ||
+		failed=1
+	grep "^cosy: metadata: [1-9][0-9]* calls served" /tmp/stats || { cat /tmp/stats; failed=1; }
+done
+exit $failed
