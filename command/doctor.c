@@ -657,6 +657,23 @@ static void tell_run(void)
 		note("cosyd does not run: `cosy run` leaves files of other users alone");
 }
 
+/* Tells whether `cosy run --metadata` serves stat here. */
+static void tell_metadata(void)
+{
+	char state[128] = "";
+	FILE *file = fopen("/sys/module/cosy/parameters/metadata_state", "re");
+
+	if (!file)
+		return;
+	if (fgets(state, sizeof(state), file))
+		state[strcspn(state, "\n")] = 0;
+	fclose(file);
+	if (!strcmp(state, "on"))
+		fine("`cosy run --metadata` works here: the module watches attributes of files");
+	else
+		note("`cosy run --metadata` serves no stat here: %s", state);
+}
+
 static void conclude(const struct visit *v)
 {
 	if (!v->bad) {
@@ -690,6 +707,7 @@ int command_doctor(int argc, char **argv)
 	else
 		close(v.fd);
 	tell_run();
+	tell_metadata();
 	conclude(&v);
 	return v.bad ? EXIT_BAD : EXIT_FINE;
 }

@@ -27,8 +27,9 @@
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 /* The second does all that the first does; it is taken when something is relaxed. */
-#define LIBRARY		RUN_LIBRARY
-#define RELAXED_LIBRARY "libcosy-run-relax.so"
+#define LIBRARY		 RUN_LIBRARY
+#define RELAXED_LIBRARY	 "libcosy-run-relax.so"
+#define METADATA_LIBRARY "libcosy-run-metadata.so"
 
 static void usage(void)
 {
@@ -45,6 +46,8 @@ static void usage(void)
 	      "  --no-daemon            do without the leases that cosyd takes\n"
 	      "  --relax=KIND,...       give up something that other processes could observe:\n"
 	      "                         trunc, coalesce, reflink; or none\n"
+	      "  --metadata             answer stat from attributes that were read ahead;\n"
+	      "                         not together with --relax\n"
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy-run(1).\n",
@@ -140,6 +143,7 @@ static bool relax(const char *list)
 struct invocation {
 	const char *library, *policy, *memory;
 	struct policy_text rules;
+	bool metadata;
 };
 
 static bool ask_to_explain(const char *file)
@@ -165,7 +169,7 @@ static bool ask_to_explain(const char *file)
 /* Returns the status to end with, or -1 to go on with the program at argv[optind]. */
 static int parse_options(int argc, char **argv, struct invocation *asked)
 {
-	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY, ALONE };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY, ALONE, METADATA };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
 		{"no-daemon", no_argument, NULL, NO_DAEMON},
@@ -174,6 +178,7 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 		{"memory", required_argument, NULL, MEMORY},
 		{"policy", required_argument, NULL, POLICY},
 		{"alone", optional_argument, NULL, ALONE},
+		{"metadata", no_argument, NULL, METADATA},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
@@ -207,6 +212,9 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 			/* Without a pattern: all, also those that are called by a path. */
 			good = policy_leave_alone(optarg ? optarg : "**", &asked->rules);
 			break;
+		case METADATA:
+			asked->metadata = true;
+			break;
 		case 'h':
 			usage();
 			return EXIT_FINE;
@@ -237,6 +245,13 @@ static int hand_on_rules(struct invocation *asked)
 		return EXIT_NOT_RUN;
 	if (rules->relaxes)
 		asked->library = RELAXED_LIBRARY;
+	if (!asked->metadata)
+		return EXIT_FINE;
+	if (!strcmp(asked->library, RELAXED_LIBRARY)) {
+		say("cosy run: --metadata cannot be combined with what --relax or a rule relaxes");
+		return EXIT_USAGE;
+	}
+	asked->library = METADATA_LIBRARY;
 	return EXIT_FINE;
 }
 

@@ -305,6 +305,22 @@ static void stats_print_relaxed(int to)
 	line_print(&line, to);
 }
 
+static void stats_print_metadata(int to)
+{
+	struct line line = {.len = 0};
+
+	if (!stats.metadata_reads)
+		return;
+	line_text(&line, "cosy: metadata: ");
+	line_number(&line, stats.metadata_served);
+	line_text(&line, " calls served, from ");
+	line_number(&line, stats.metadata_entries);
+	line_text(&line, " entries of ");
+	line_number(&line, stats.metadata_reads);
+	line_text(&line, " reads of directories");
+	line_print(&line, to);
+}
+
 static void stats_print_counts(int to)
 {
 	struct line line = {.len = 0};
@@ -420,7 +436,7 @@ static void stats_print(void)
 	first = *asked && number_next(&asked) == (unsigned long)cosy_syscall3(SYS_getpid, 0, 0, 0);
 	/* Of what else a program starts only those that opened something have to say anything. */
 	if (!first && !stats.opened && !stats.writable && !stats.trunc && !stats.coalesce &&
-	    !stats.reflink)
+	    !stats.reflink && !stats.metadata_reads)
 		return;
 	printed = true;
 	to = outlet_descriptor(&outlet);
@@ -431,6 +447,7 @@ static void stats_print(void)
 	stats_print_guards(to, "cosy: not specialised: ", stats.declined);
 	stats_print_guards(to, "cosy: replugged: ", stats.replugs);
 	stats_print_relaxed(to);
+	stats_print_metadata(to);
 	if (stats_served())
 		stats_print_estimate(to);
 	else

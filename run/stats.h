@@ -27,6 +27,9 @@ struct stats {
 	unsigned long coalesce;		/* small writes that were coalesced (--relax=coalesce) */
 	unsigned long coalesce_flushes; /* writes that handed these over */
 	unsigned long reflink;		/* bytes of shared blocks (--relax=reflink) */
+	unsigned long metadata_reads;	/* of directories' attributes (--metadata) */
+	unsigned long metadata_entries; /* that these had */
+	unsigned long metadata_served;	/* calls of stat and its kin */
 };
 
 extern struct stats stats;

@@ -8,6 +8,7 @@
 #include "file/file.h"
 #include "file/lease.h"
 #include "file/lease_thread.h"
+#include "metadata/metadata.h"
 #include "next.h"
 #include "relax/relax.h"
 
@@ -48,10 +49,12 @@ static int open_after(int fd, int flags, unsigned int epoch)
 int open64(const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
+	uint64_t numbers = metadata_numbers();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
 	int fd = open_after(next_open(path, used, mode), used, epoch);
 
+	metadata_opened(fd, used, numbers);
 	return relax_after_open(fd, flags, used);
 }
 
@@ -62,10 +65,12 @@ OTHER_NAME(__open64, open64);
 int openat64(int dir, const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
+	uint64_t numbers = metadata_numbers();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
 	int fd = open_after(NEXT(openat64)(dir, path, used, mode), used, epoch);
 
+	metadata_opened(fd, used, numbers);
 	return relax_after_open(fd, flags, used);
 }
 
@@ -86,9 +91,11 @@ int __openat64_2(int dir, const char *path, int flags);
 int __open64_2(const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
+	uint64_t numbers = metadata_numbers();
 	int used = open_before(flags);
 	int fd = open_after(NEXT(__open64_2)(path, used), used, epoch);
 
+	metadata_opened(fd, used, numbers);
 	return relax_after_open(fd, flags, used);
 }
 
@@ -97,9 +104,11 @@ int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
 int __openat64_2(int dir, const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
+	uint64_t numbers = metadata_numbers();
 	int used = open_before(flags);
 	int fd = open_after(NEXT(__openat64_2)(dir, path, used), used, epoch);
 
+	metadata_opened(fd, used, numbers);
 	return relax_after_open(fd, flags, used);
 }
 
@@ -110,6 +119,7 @@ int close(int fd)
 	struct file *held = NULL;
 	int late = relax_closing(fd), ret;
 
+	metadata_forget(fd);
 	if (file_of(fd) && !share_in_vfork_child())
 		held = file_closing(fd);
 	ret = next_close(fd);
@@ -125,6 +135,7 @@ static void close_from(unsigned int first, unsigned int last)
 		return;
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
 		relax_closing(fd);
+		metadata_forget(fd);
 		file_closed(file_closing(fd), true);
 	}
 }
@@ -159,6 +170,7 @@ static struct file *dup_begin(int fd)
 
 static int dup_done(int fd, int copy, struct file *file)
 {
+	metadata_forget(copy);
 	if (!share_in_vfork_child()) {
 		file_duplicated(fd, copy, file);
 		if (copy >= 0)
@@ -181,6 +193,7 @@ static int dup_to(int fd, int copy, const int *flags)
 	struct file *replaced, *source, *held;
 	int ret;
 
+	metadata_forget(copy);
 	if (mine)
 		relax_closing(copy);
 	/* Until the copy has a name here, others read by it at the position that the kernel knows. */

@@ -10,6 +10,7 @@
 
 #include "calls/share.h"
 #include "file/file.h"
+#include "metadata/metadata.h"
 #include "next.h"
 #include "relax/relax.h"
 
@@ -45,6 +46,7 @@ DIR *fdopendir(int fd)
 	({                                                                                         \
 		int number_ = (fd), late_ = relax_closing(number_);                                \
                                                                                                    \
+		metadata_forget(number_);                                                          \
 		relax_closed(REPLACED(number_, call), late_);                                      \
 	})
 

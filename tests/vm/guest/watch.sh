@@ -22,7 +22,7 @@ mkdir -p "$2/guard"
 /t/watch_race "$2/race" "$3" || failed=1
 # The library: each answer is compared with the system call's, and some were served.
 for seed in 1 2 3; do
-	COSY_READ_STATS=9 LD_PRELOAD=/t/libcosy-metadata.so /t/watch_same "$2/same" "$3" $seed 9>/tmp/stats ||
+	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_same "$2/same" "$3" $seed 9>/tmp/stats ||
 		failed=1
 	grep "^cosy: metadata: [1-9][0-9]* calls served" /tmp/stats || { cat /tmp/stats; failed=1; }
 done

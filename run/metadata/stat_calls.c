@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/* stat_calls.c - stat(2) and its kin, by all names that libc has for them. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "metadata/metadata.h"
+#include "next.h"
+
+/* Programs that were built before glibc 2.33 call these; `version` is that of struct stat. */
+int __xstat(int version, const char *path, struct stat *ret);
+int __lxstat(int version, const char *path, struct stat *ret);
+int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int flags);
+
+#define STAT_VERSION 1 /* the only one of x86-64 that user space has */
+
+int stat(const char *restrict path, struct stat *restrict ret)
+{
+	return metadata_serve(AT_FDCWD, path, ret, 0) ? 0 : NEXT(stat)(path, ret);
+}
+
+int lstat(const char *restrict path, struct stat *restrict ret)
+{
+	return metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW) ? 0
+									: NEXT(lstat)(path, ret);
+}
+
+int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
+{
+	return metadata_serve(dirfd, path, ret, flags) ? 0 : NEXT(fstatat)(dirfd, path, ret, flags);
+}
+
+int __xstat(int version, const char *path, struct stat *ret)
+{
+	return version == STAT_VERSION && metadata_serve(AT_FDCWD, path, ret, 0)
+		       ? 0
+		       : NEXT(__xstat)(version, path, ret);
+}
+
+int __lxstat(int version, const char *path, struct stat *ret)
+{
+	return version == STAT_VERSION && metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
+		       ? 0
+		       : NEXT(__lxstat)(version, path, ret);
+}
+
+int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int flags)
+{
+	return version == STAT_VERSION && metadata_serve(dirfd, path, ret, flags)
+		       ? 0
+		       : NEXT(__fxstatat)(version, dirfd, path, ret, flags);
+}
+
+/* Both structures are the same on x86-64, as are libc's functions. */
+OTHER_NAME(stat64, stat);
+OTHER_NAME(lstat64, lstat);
+OTHER_NAME(fstatat64, fstatat);
+OTHER_NAME(__xstat64, __xstat);
+OTHER_NAME(__lxstat64, __lxstat);
+OTHER_NAME(__fxstatat64, __fxstatat);
