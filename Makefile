@@ -16,6 +16,8 @@ RUN_OPTIONS ?=
 FUZZ_KERNEL ?= 6.12-kasan
 FUZZ_SMP ?= 2
 FUZZ_MEMORY ?= 0
+FORMATS ?= 10000000
+FORMAT_SEED ?= 1
 FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
 MOVE_STEPS ?= 500000
 MOVE_SEED ?= 1
@@ -32,7 +34,7 @@ RELEASE ?= trixie
 
 .DEFAULT_GOAL := all
 .PHONY: help quick nightly all bench bench-move bench-predictions bench-run bench-servers demo demo-on test test-kernel test-on \
-	check naming vm vm-container fuzz fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
+	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
 	same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
@@ -138,6 +140,9 @@ vm-container: all ## the examples in containers, under the filters of Podman, Do
 fuzz: PRESET = fuzz
 fuzz: all ## the fuzzers of core, FUZZ_SECONDS=3600
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
+
+fuzz-format: all ## formats of snprintf in compounds against the C library's, FORMATS=10000000
+	@$(BUILD)/lib/test/lib_format_test $(FORMATS) $(FORMAT_SEED)
 
 # Random sequences of ioctls and calls on /dev/cosy, guided by the coverage of cosy.ko where the kernel tells it.
 # FUZZ_CORPUS keeps what they found for the next time; FUZZ_MEMORY: MB for all of them, 0 for as many as there are.

@@ -93,6 +93,11 @@
  * 35 in the shared buffer, and about twice that elsewhere.
  */
 #define COSY_LOSS_SHORT 50
+/*
+ * What snprintf of a path costs outside.  Chosen: the operation takes no longer, but its pieces are
+ * written first.
+ */
+#define COSY_PLAIN_FORMAT 500
 
 /* --- The rule ----------------------------------------------------------------------------- */
 

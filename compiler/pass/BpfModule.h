@@ -94,7 +94,22 @@ void noteReplaced(const BpfModule &B, Compound &C, const llvm::Function &F);
 void describeOperation(llvm::CallInst *Call, const char *Letters,
                        bool MayReturnArgument);
 
+/// Has the code before C turn r0 into what libc returns: for -4095..-1 it sets
+/// errno, and the value is -1.
+llvm::Value *createErrnoTest(BpfModule &B, llvm::CallBase *C,
+                             llvm::Value *Result);
+
+// Formats.cpp
+/// True for a call of libc's that formats into memory, and that an operation
+/// stands for.
+bool isFormat(const llvm::CallBase &C);
+/// Replaces such a call; false for any other.
+bool lowerFormat(BpfModule &B, llvm::CallBase *C);
+
 // Fortify.cpp
+/// Has the program end as _FORTIFY_SOURCE ends it before C if the condition
+/// holds.
+void failCheckIf(BpfModule &B, llvm::Value *Condition, llvm::CallBase *C);
 /// Replaces a call of a function of _FORTIFY_SOURCE by its check and the plain
 /// call, which it returns; any other call is returned as it is.
 llvm::CallBase *expandFortified(BpfModule &B, llvm::CallBase *C);

@@ -118,7 +118,7 @@ private:
       return whyKnown(F->getArg(Arg), Site, Depth + 1);
     if (F && F->isDeclaration()) {
       StringRef Name = libcName(*Call);
-      if (Name == "cosy_mem_free")
+      if (Name == "cosy_mem_free" || isFormat(*Call))
         return "";
       const Wrapper *W = findWrapper(Name);
       if (W && keepsAddress(W->Number))

@@ -132,7 +132,10 @@ std::string cosy::whyNoWrapper(StringRef Name) {
              "cosy_scan_dir list a directory in a region")
       .Cases("malloc", "free", "calloc", "realloc", "_Znwm", "_ZdlPv", "_Znam",
              "strdup", "libc's heap is in user space")
-      .Cases("snprintf", "sprintf", "vsnprintf", "sscanf",
+      .Cases("snprintf", "sprintf",
+             "a compound formats integers, characters and strings by a "
+             "constant format only")
+      .Cases("vsnprintf", "vsprintf", "sscanf",
              "libc's formatting is in user space")
       .Default("no body here, and no system call");
 }

@@ -450,6 +450,8 @@ private:
     if (F->getName() == "syscall" && Call.arg_size())
       if (const auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0)))
         return ofSystemCall(Number->getZExtValue(), Call, 1);
+    if (isFormat(Call))
+      return lost(COSY_LOSS_STRING) + plain(COSY_PLAIN_FORMAT);
     const Wrapper *W = findWrapper(F->getName());
     if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
       return lost(COSY_LOSS_STRING);

@@ -59,6 +59,20 @@ static const Checked CheckedFunctions[] = {
     {"__stpcpy_chk", "stpcpy", 2, -1, 1, 1},
 };
 
+void cosy::failCheckIf(BpfModule &B, Value *Condition, CallBase *C) {
+  Instruction *Fail = SplitBlockAndInsertIfThen(
+      Condition, C->getIterator(), /*Unreachable=*/true,
+      MDBuilder(C->getContext()).createUnlikelyBranchWeights());
+  IRBuilder<> FB(Fail);
+  FB.SetCurrentDebugLocation(C->getDebugLoc());
+  auto Abort = B.M->getOrInsertFunction(
+      "__chk_fail", FunctionType::get(FB.getVoidTy(), false));
+  auto *AbortFn = cast<Function>(Abort.getCallee());
+  AbortFn->setDoesNotReturn();
+  AbortFn->setDoesNotThrow();
+  FB.CreateCall(Abort);
+}
+
 /// Makes a checked call the check itself and then a plain call.
 static CallBase *expandChecked(BpfModule &B, CallBase *C) {
   StringRef Name = libcName(*C);
@@ -83,17 +97,7 @@ static CallBase *expandChecked(BpfModule &B, CallBase *C) {
       Bytes = IB.CreateAdd(Call, IB.getInt64(1));
     }
     Value *Room = IB.CreateUDiv(Size, IB.getInt64(Found->Unit));
-    Instruction *Fail = SplitBlockAndInsertIfThen(
-        IB.CreateICmpUGT(Bytes, Room), C->getIterator(), /*Unreachable=*/true,
-        MDBuilder(IB.getContext()).createUnlikelyBranchWeights());
-    IRBuilder<> FB(Fail);
-    FB.SetCurrentDebugLocation(C->getDebugLoc());
-    auto Abort = B.M->getOrInsertFunction(
-        "__chk_fail", FunctionType::get(FB.getVoidTy(), false));
-    auto *AbortFn = cast<Function>(Abort.getCallee());
-    AbortFn->setDoesNotReturn();
-    AbortFn->setDoesNotThrow();
-    FB.CreateCall(Abort);
+    failCheckIf(B, IB.CreateICmpUGT(Bytes, Room), C);
     IB.SetInsertPoint(C);
   }
   SmallVector<Value *, 6> Args;

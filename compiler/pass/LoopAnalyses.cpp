@@ -45,7 +45,8 @@ Makes SystemCalls::in(const Instruction &I) {
     return Makes::Always;
   if (!F->isDeclaration())
     return in(*F);
-  return isComputed(F->getName()) ? Makes::Never : Makes::Always;
+  return isComputed(F->getName()) || isFormat(*Call) ? Makes::Never
+                                                     : Makes::Always;
 }
 
 Makes SystemCalls::in(const BasicBlock &BB) {

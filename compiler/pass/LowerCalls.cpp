@@ -153,8 +153,7 @@ static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
   return B.CreateExtractValue(Call, 0);
 }
 
-/// Makes of r0 what libc returns: for -4095..-1 it sets errno and returns -1.
-static Value *createErrnoTest(BpfModule &B, CallBase *C, Value *Result) {
+Value *cosy::createErrnoTest(BpfModule &B, CallBase *C, Value *Result) {
   IRBuilder<> IB(C);
   Value *Failed =
       IB.CreateICmpUGT(Result, IB.getInt64(uint64_t(-4096)), "cosy.failed");
@@ -359,6 +358,8 @@ static bool lowerToSystemCall(BpfModule &B, CallBase *C, StringRef Name) {
 }
 
 static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
+  if (lowerFormat(B, C))
+    return;
   const Function *Callee = calleeOf(*C);
   bool IsUsers = !isOfRuntime(*C->getFunction());
   C = expandFortified(B, C);

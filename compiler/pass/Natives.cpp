@@ -67,7 +67,7 @@ bool Natives::has(const Instruction &I) {
   if (!F->isDeclaration())
     return factsOf(*F).Has;
   // One that does not return is the host's already.
-  return !C->doesNotReturn() && !isCovered(libcName(*C));
+  return !C->doesNotReturn() && !isCovered(libcName(*C)) && !isFormat(*C);
 }
 
 bool Natives::isMixed(const Function &F) {

@@ -108,6 +108,9 @@ private:
     if (F && !F->isDeclaration())
       return !F->isInterposable() && Depth < MaxDepth && Arg < F->arg_size() &&
              Follower().follow(*F->getArg(Arg), Depth + 1).has_value();
+    // It keeps none of its addresses, and returns none.
+    if (isFormat(Call))
+      return true;
     const Wrapper *W = findWrapper(libcName(Call));
     if (!W || Arg >= StringRef(W->Args).size() ||
         !StringRef("prP").contains(W->Args[Arg]) || keepsAddress(W->Number))

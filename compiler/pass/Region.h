@@ -15,6 +15,7 @@
 //     BpfModule.cpp    a module of its own, for BPF         (makeBpfModule)
 //     LibcFunctions.cpp  which functions are libc's         (isForeign)
 //     LowerCalls.cpp   libc wrappers -> calls by number     (lowerCalls)
+//     Formats.cpp      snprintf -> an operation             (lowerFormat)
 //     Fortify.cpp      those of _FORTIFY_SOURCE -> wrappers (expandFortified)
 //     Runtime.cpp      bodies for libc functions that none covers
 //     Inline.cpp       what is inlined, what is called      (planCalls)

@@ -341,9 +341,10 @@ static void add_call(struct generator *g)
 		COSY_OP_lend,
 		COSY_OP_count,
 		COSY_OP_crc32c,
+		COSY_OP_format,
 	};
 	u8 choice = source_byte(g->source);
-	s32 number = numbers[choice % 16];
+	s32 number = numbers[choice % 17];
 
 	if (choice == 255)
 		number = COSY_OP_trap;

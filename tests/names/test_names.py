@@ -33,7 +33,7 @@ FUNCTIONS = ["include", "core", "lib", "run", "cosyd", "command", "common"]
 ALTERNATIVES = [["include/cosy/fast.h", "include/cosy/move.h"], ["include/cosy/builder.h", "lib/builder/build.h"]]
 
 # What the files that include it complete, by macros of their own.
-COMPLETED = ["core/scan_tree.h"]
+COMPLETED = ["core/format.h", "core/scan_tree.h"]
 
 
 class Settings:

@@ -359,6 +359,45 @@ struct cosy_dirent {
 };
 
 /*
+ * COSY_OP_format writes text as snprintf(3) does: buffer, size, pieces, count.  A compiler makes the
+ * pieces of a constant format, one for each conversion and for each 8 bytes of other text, and puts
+ * the arguments into them.  Writes at most `size` bytes, the last of them a NUL, and none if it is 0.
+ *
+ * Returns the bytes that the whole text has, without the NUL.  Errors: -EOVERFLOW, that number is
+ * larger than an int; -EINVAL, more than COSY_MAX_PIECES, or a piece that makes no sense.  The
+ * buffer then has some of the text.
+ */
+struct cosy_text_piece {
+	__u8 kind;	 /* COSY_PIECE_* */
+	__u8 flags;	 /* COSY_PIECE_LEFT and those after it; 0 with COSY_PIECE_TEXT */
+	__u16 reserved;	 /* 0 */
+	__s32 width;	 /* bytes at least; negative: its magnitude, with COSY_PIECE_LEFT */
+	__s32 precision; /* with COSY_PIECE_PRECISION, else ignored; negative: none */
+	__u32 unused;	 /* ignored: programs need not write it */
+	__u64 value;	 /* an integer, extended to 64 bits, or an address */
+};
+
+#define COSY_PIECE_TEXT	    0 /* the first `width` bytes of `value`, 1 to 8 */
+#define COSY_PIECE_STRING   1 /* %s */
+#define COSY_PIECE_CHAR	    2 /* %c */
+#define COSY_PIECE_SIGNED   3 /* %d */
+#define COSY_PIECE_UNSIGNED 4 /* %u */
+#define COSY_PIECE_OCTAL    5 /* %o */
+#define COSY_PIECE_HEX	    6 /* %x */
+#define COSY_PIECE_UPPER    7 /* %X */
+#define COSY_PIECE_POINTER  8 /* %p */
+
+#define COSY_PIECE_LEFT	     (1 << 0) /* '-' */
+#define COSY_PIECE_PLUS	     (1 << 1) /* '+' */
+#define COSY_PIECE_SPACE     (1 << 2) /* ' ' */
+#define COSY_PIECE_ALTERNATE (1 << 3) /* '#' */
+#define COSY_PIECE_ZERO	     (1 << 4) /* '0' */
+#define COSY_PIECE_PRECISION (1 << 5) /* `precision` counts */
+
+/* Most pieces of a text. */
+#define COSY_MAX_PIECES 32
+
+/*
  * COSY_OP_epoll_read waits as epoll_wait(epfd, .., max, timeout) does, then makes one read(2) of
  * each descriptor that is ready to be read: epfd, buffer, size, max, timeout (milliseconds; -1:
  * none).  The `size` bytes at the 8-byte aligned `buffer` are `max` of these, as many of which are

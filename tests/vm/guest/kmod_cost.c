@@ -560,6 +560,21 @@ static void access_costs(double loop)
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
 }
 
+/* Has the shared buffer hold a directory's path, a name, and the pieces of "%s/%s". */
+static void path_prepare(void)
+{
+	struct cosy_text_piece *pieces = (struct cosy_text_piece *)(void *)(shared + 256);
+
+	strcpy(shared + 128, "some/directory");
+	strcpy(shared + 192, "name.c");
+	memset(pieces, 0, 3 * sizeof(*pieces));
+	pieces[0].kind = pieces[2].kind = COSY_PIECE_STRING;
+	pieces[0].value = (uintptr_t)shared + 128;
+	pieces[2].value = (uintptr_t)shared + 192;
+	pieces[1].width = 1;
+	pieces[1].value = '/';
+}
+
 static void operation_costs(double loop)
 {
 	bound("a local call and its return",
@@ -575,6 +590,13 @@ static void operation_costs(double loop)
 	bound("operation: memcpy of 64, shared buffer",
 	      EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
 	      0);
+	bound("operation: format of a path, shared buffer", ({
+		      path_prepare();
+		      EACH(MOVR(1, 8), ADD(1, 1024), MOV(2, 100), MOVR(3, 8), ADD(3, 256),
+			   MOV(4, 3), CALL_OP(RAW_OP_format)) -
+			      loop;
+	      }),
+	      700);
 	bound("operation: memcpy of 64, other memory",
 	      EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
 	      0);

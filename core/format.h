@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * format.h - the text that the operation format writes (struct cosy_text_piece in <linux/cosy.h>), for
+ * the module and libcosy alike: byte for byte what snprintf of the C library writes.
+ *
+ * The includer defines, for a `struct format_out` of its own, functions that return false if the
+ * operation has to stop:
+ *
+ *	bool FORMAT_GET(out, struct cosy_text_piece *piece, u32 i)	the piece of that number
+ *	bool FORMAT_PUT(out, const u8 *bytes, u32 length)	writes few bytes
+ *	bool FORMAT_WORD(out, u64 word, u32 length)		writes 1 to 8 bytes
+ *	bool FORMAT_FILL(out, u8 byte, u64 length)		writes a byte so often
+ *	bool FORMAT_STRING(out, u64 from, u64 most)		writes a string, or its first bytes
+ *	bool FORMAT_MEASURE(out, u64 from, u64 most, u64 *length)	measures one, no further
+ *
+ * Those that write count all of their bytes, also those for which there is no room.
+ */
+#ifndef COSY_FORMAT_H
+#define COSY_FORMAT_H
+
+#include "core.h"
+
+/* Flags that there are. */
+#define FORMAT_FLAGS (COSY_PIECE_PRECISION * 2 - 1)
+
+/* Most bytes of a number: 22 octal digits, a zero before them, a sign or "0x". */
+#define FORMAT_NUMBER 32
+
+/* What stands around a conversion's own text. */
+struct format_spaces {
+	u64 before, after;
+};
+
+static inline bool format_is_left(const struct cosy_text_piece *piece)
+{
+	return piece->flags & COSY_PIECE_LEFT || piece->width < 0;
+}
+
+static inline u64 format_width(const struct cosy_text_piece *piece)
+{
+	return piece->width < 0 ? -(s64)piece->width : piece->width;
+}
+
+/* True if a precision is given; it is then piece->precision. */
+static inline bool format_is_precise(const struct cosy_text_piece *piece)
+{
+	return piece->flags & COSY_PIECE_PRECISION && piece->precision >= 0;
+}
+
+/* Returns the spaces around a text of `length` bytes. */
+static inline struct format_spaces format_spaces(const struct cosy_text_piece *piece, u64 length)
+{
+	u64 width = format_width(piece), spaces = width > length ? width - length : 0;
+
+	if (format_is_left(piece))
+		return (struct format_spaces){0, spaces};
+	return (struct format_spaces){spaces, 0};
+}
+
+/* Writes short text that is no argument. */
+static inline bool format_text(struct format_out *out, const struct cosy_text_piece *piece,
+			       const char *text, u32 length)
+{
+	struct format_spaces spaces = format_spaces(piece, length);
+
+	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_PUT(out, (const u8 *)text, length) &&
+	       FORMAT_FILL(out, ' ', spaces.after);
+}
+
+static inline bool format_string(struct format_out *out, const struct cosy_text_piece *piece)
+{
+	u64 most = format_is_precise(piece) ? (u64)piece->precision : ~0ull, length;
+	struct format_spaces spaces;
+
+	/* The C library's own choice, and its limit. */
+	if (!piece->value)
+		return format_text(out, piece, "(null)", most < 6 ? 0 : 6);
+	if (!piece->width)
+		return FORMAT_STRING(out, piece->value, most);
+	if (!FORMAT_MEASURE(out, piece->value, most, &length))
+		return false;
+	spaces = format_spaces(piece, length);
+	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_STRING(out, piece->value, length) &&
+	       FORMAT_FILL(out, ' ', spaces.after);
+}
+
+/* Writes digits so that they end at `end`.  Returns where they begin; 0 has none. */
+static inline u8 *format_digits(u8 *end, u64 value, u32 kind)
+{
+	const char *digits = kind == COSY_PIECE_UPPER ? "0123456789ABCDEF" : "0123456789abcdef";
+
+	switch (kind) {
+	case COSY_PIECE_SIGNED:
+	case COSY_PIECE_UNSIGNED:
+		/* Divide 32 bits as soon as that is enough. */
+		for (; value >> 32; value /= 10)
+			*--end = '0' + value % 10;
+		for (u32 low = value; low; low /= 10)
+			*--end = '0' + low % 10;
+		return end;
+	case COSY_PIECE_OCTAL:
+		for (; value; value >>= 3)
+			*--end = '0' + (value & 7);
+		return end;
+	default:
+		for (; value; value >>= 4)
+			*--end = digits[value & 15];
+		return end;
+	}
+}
+
+/* Writes what stands before the digits so that it ends at `end`.  Returns where it begins. */
+static inline u8 *format_prefix(u8 *end, const struct cosy_text_piece *piece, bool negative)
+{
+	bool hex = piece->kind == COSY_PIECE_HEX || piece->kind == COSY_PIECE_UPPER;
+
+	if (piece->kind == COSY_PIECE_POINTER ||
+	    (hex && piece->flags & COSY_PIECE_ALTERNATE && piece->value)) {
+		*--end = piece->kind == COSY_PIECE_UPPER ? 'X' : 'x';
+		*--end = '0';
+	}
+	if (piece->kind != COSY_PIECE_SIGNED && piece->kind != COSY_PIECE_POINTER)
+		return end;
+	if (negative)
+		*--end = '-';
+	else if (piece->flags & COSY_PIECE_PLUS)
+		*--end = '+';
+	else if (piece->flags & COSY_PIECE_SPACE)
+		*--end = ' ';
+	return end;
+}
+
+static inline bool format_number(struct format_out *out, const struct cosy_text_piece *piece)
+{
+	bool negative = piece->kind == COSY_PIECE_SIGNED && (s64)piece->value < 0;
+	u8 room[FORMAT_NUMBER], *end = room + sizeof(room), *digits, *prefix;
+	u64 wanted = 1, zeros = 0, width = format_width(piece);
+	bool precise = format_is_precise(piece);
+	struct format_spaces spaces;
+	u32 length, before;
+
+	digits = format_digits(end, negative ? -piece->value : piece->value, piece->kind);
+	if (precise)
+		wanted = piece->precision;
+	if (!piece->value && wanted)
+		*--digits = '0';
+	if (piece->kind == COSY_PIECE_OCTAL && piece->flags & COSY_PIECE_ALTERNATE &&
+	    wanted <= (u64)(end - digits) && (piece->value || !wanted))
+		*--digits = '0';
+	length = end - digits;
+	if (wanted > length)
+		zeros = wanted - length;
+	/* Where there are no more zeros, the prefix is next to the digits. */
+	prefix = format_prefix(digits, piece, negative);
+	before = digits - prefix;
+	if (piece->flags & COSY_PIECE_ZERO && !precise && !format_is_left(piece) &&
+	    width > length + zeros + before)
+		zeros = width - length - before;
+	spaces = format_spaces(piece, before + zeros + length);
+	if (!FORMAT_FILL(out, ' ', spaces.before))
+		return false;
+	if (zeros) {
+		if (!FORMAT_PUT(out, prefix, before) || !FORMAT_FILL(out, '0', zeros))
+			return false;
+		prefix = digits;
+	}
+	return FORMAT_PUT(out, prefix, end - prefix) && FORMAT_FILL(out, ' ', spaces.after);
+}
+
+static inline bool format_char(struct format_out *out, const struct cosy_text_piece *piece)
+{
+	struct format_spaces spaces = format_spaces(piece, 1);
+
+	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_WORD(out, piece->value, 1) &&
+	       FORMAT_FILL(out, ' ', spaces.after);
+}
+
+/* Writes a piece.  Sets *error if it makes no sense.  False: the operation has to stop. */
+static inline bool format_piece(struct format_out *out, const struct cosy_text_piece *piece,
+				s64 *error)
+{
+	if (piece->reserved || piece->flags & ~FORMAT_FLAGS)
+		goto invalid;
+	switch (piece->kind) {
+	case COSY_PIECE_TEXT:
+		if (piece->flags || piece->width < 1 || piece->width > 8)
+			goto invalid;
+		return FORMAT_WORD(out, piece->value, piece->width);
+	case COSY_PIECE_STRING:
+		return format_string(out, piece);
+	case COSY_PIECE_CHAR:
+		return format_char(out, piece);
+	case COSY_PIECE_POINTER:
+		if (!piece->value)
+			return format_text(out, piece, "(nil)", 5);
+		return format_number(out, piece);
+	case COSY_PIECE_SIGNED:
+	case COSY_PIECE_UNSIGNED:
+	case COSY_PIECE_OCTAL:
+	case COSY_PIECE_HEX:
+	case COSY_PIECE_UPPER:
+		return format_number(out, piece);
+	}
+invalid:
+	*error = -EINVAL;
+	return false;
+}
+
+#endif /* COSY_FORMAT_H */
