@@ -98,6 +98,8 @@
  * written first.
  */
 #define COSY_PLAIN_FORMAT 500
+/* A call for which the compound leaves and comes back.  Chosen: two entries of a region. */
+#define COSY_LOSS_CALL_OUT 2500
 
 /* --- The rule ----------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "CallOuts.h"
 #include "Names.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -122,6 +123,7 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
   testDivisionsAsWritten(B);
   // Before optimisation, so that errno handling is optimised with the rest.
   lowerCalls(B, C);
+  lowerVariadic(B);
   linkRuntime(B, C);
   lowerCalls(B, C);
   planCalls(B, How.InlineBudget);

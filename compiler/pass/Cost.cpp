@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "CallOuts.h"
 #include "CallTable.h"
 #include "LoopAnalyses.h"
 #include "Region.h"
@@ -452,6 +453,8 @@ private:
         return ofSystemCall(Number->getZExtValue(), Call, 1);
     if (isFormat(Call))
       return lost(COSY_LOSS_STRING) + plain(COSY_PLAIN_FORMAT);
+    if (isCostlyCallOut(Call))
+      return lost(COSY_LOSS_CALL_OUT) + plain(COSY_PLAIN_CALL);
     const Wrapper *W = findWrapper(F->getName());
     if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
       return lost(COSY_LOSS_STRING);

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Legalize.h"
+#include "CallOuts.h"
 #include "CallTable.h"
 #include "Names.h"
 #include "llvm/ADT/Statistic.h"
@@ -261,6 +262,8 @@ private:
                                 .str());
     if (makeEscape(B, C, Call))
       return;
+    if (isCallOut(B, *Call))
+      return lowerCallOut(B, Call);
     if (Callee)
       if (auto *Host = dyn_cast_or_null<GlobalIFunc>(
               B.HostGlobals.lookup(Callee->getName())))

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 #include "Natives.h"
 #include "BpfModule.h"
+#include "CallOuts.h"
 #include "CallTable.h"
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
@@ -32,9 +33,7 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumInlined,
                          "Number of calls inlined for what a region ends at");
 
-/// True for a function of the C library's, or of libcosy's, that a compound
-/// makes.
-static bool isCovered(StringRef Name) {
+bool cosy::isCovered(StringRef Name) {
   if (Name == "syscall" || Name == "__errno_location" ||
       Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
       isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
@@ -64,10 +63,23 @@ bool Natives::has(const Instruction &I) {
   // Nothing in a compound throws, so that what ends the program then is dead.
   if (!F || F->isIntrinsic() || F->getName() == "__clang_call_terminate")
     return false;
-  if (!F->isDeclaration())
-    return factsOf(*F).Has;
+  if (!F->isDeclaration()) {
+    // The region cannot end inside a function that recurses; the compound
+    // leaves there, and comes back.
+    const Facts &Of = factsOf(*F);
+    return Of.Has && (!Of.Recurses || Of.HasOther);
+  }
   // One that does not return is the host's already.
   return !C->doesNotReturn() && !isCovered(libcName(*C)) && !isFormat(*C);
+}
+
+/// True for what has() finds, if a compound cannot leave for it and come back.
+bool Natives::isOther(const Instruction &I) {
+  const auto *C = dyn_cast<CallBase>(&I);
+  const Function *F = C ? calleeOf(*C) : nullptr;
+  if (!F || F->isIntrinsic())
+    return has(I);
+  return F->isDeclaration() ? has(I) && !canCallOut(*C) : factsOf(*F).HasOther;
 }
 
 bool Natives::isMixed(const Function &F) {
@@ -81,10 +93,12 @@ const Natives::Facts &Natives::factsOf(const Function &F) {
     return It->second;
   Known[&F] = Facts();
   Facts Of;
+  Of.Recurses = recurses(const_cast<Function &>(F));
   for (const Instruction &I : instructions(F)) {
     const auto *C = dyn_cast<CallBase>(&I);
     const Function *Callee = C ? calleeOf(*C) : nullptr;
     Of.Has |= has(I);
+    Of.HasOther |= isOther(I);
     if (!Callee || Callee->isIntrinsic())
       continue;
     if (Callee->isDeclaration()) {

@@ -4,6 +4,7 @@
 #define COSY_PASS_NATIVES_H
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace llvm {
 class Function;
@@ -23,6 +24,9 @@ class Natives {
     bool Calls = false; ///< It makes a system call that a compound can hold.
     bool Loops = false; ///< It, or one that it calls, has a loop.
     bool Avoids = true; ///< It returns without such a call on some way.
+    bool Recurses = false;
+    bool HasOther = false; ///< It does more that is native than such calls
+                           ///< for which a compound can leave.
   };
   llvm::DenseMap<const llvm::Function *, Facts> Known;
 
@@ -38,7 +42,12 @@ public:
 private:
   const Facts &factsOf(const llvm::Function &F);
   bool avoids(const llvm::Function &F);
+  bool isOther(const llvm::Instruction &I);
 };
+
+/// True for a function of the C library's, or of libcosy's, that a compound
+/// makes.
+bool isCovered(llvm::StringRef Name);
 
 /// True for a function that ends the program, or the like, on every way.
 bool neverReturns(const llvm::Function &F);

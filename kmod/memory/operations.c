@@ -38,6 +38,12 @@ u64 cosy_op_divide_error(struct cosy_activation *run, u64 *r)
 	return 0;
 }
 
+u64 cosy_op_call_out(struct cosy_activation *run, u64 *r)
+{
+	cosy_leave_at(run, COSY_LEFT_NATIVE, run->insn, 0);
+	return 0;
+}
+
 u64 cosy_op_fence(struct cosy_activation *run, u64 *r)
 {
 	smp_mb();

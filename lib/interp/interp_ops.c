@@ -41,6 +41,21 @@ u64 libcosy_interp_divide_error(struct libcosy_interp *in, const u64 *r)
 	__builtin_unreachable();
 }
 
+/* Passes what a function does not take as well: by the calling convention it does not see that. */
+u64 libcosy_interp_call_out(struct libcosy_interp *in, const u64 *r)
+{
+	u64 (*function)(u64, ...) = (u64(*)(u64, ...))r[1];
+	u64 a[COSY_MAX_ARGUMENTS] = {0};
+
+	(void)in;
+	if (r[3] > COSY_MAX_ARGUMENTS)
+		__builtin_trap();
+	memcpy(a, (const void *)r[2], r[3] * sizeof(*a));
+	if (r[3] <= 6)
+		return function(a[0], a[1], a[2], a[3], a[4], a[5]);
+	return function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+}
+
 u64 libcosy_interp_fence(struct libcosy_interp *in, const u64 *r)
 {
 	(void)in, (void)r;

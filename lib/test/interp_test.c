@@ -339,6 +339,33 @@ static void operations(void)
 	CHECK_EQ(RUN(NULL, CALL(COSY_OP_fence), EXIT()), 0);
 }
 
+static u64 weigh(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
+{
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j + 11 * k +
+	       12 * l;
+}
+
+static char printed[100];
+
+/* A function that is called may take fewer arguments, or as many as it finds in a format. */
+static void calls_out(void)
+{
+	u64 ones[COSY_MAX_ARGUMENTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	u64 text[] = {(u64)printed, sizeof(printed), (u64) "%s %d %d %d %ld", (u64) "a", 1, 2, 3,
+		      -4ull};
+
+	CHECK_EQ(RUN(NULL, IMM64(1, (u64)weigh), IMM64(2, (u64)ones), MOV_K(3, 12),
+		     CALL(COSY_OP_call_out), EXIT()),
+		 78);
+	CHECK_EQ(RUN(NULL, IMM64(1, (u64)getpid), MOV_K(2, 0), MOV_K(3, 0), CALL(COSY_OP_call_out),
+		     EXIT()),
+		 getpid());
+	CHECK_EQ(RUN(NULL, IMM64(1, (u64)snprintf), IMM64(2, (u64)text), MOV_K(3, 8),
+		     CALL(COSY_OP_call_out), EXIT()),
+		 10);
+	CHECK(!strcmp(printed, "a 1 2 3 -4"));
+}
+
 /* Computes fib(n) by recursion, with r6 and a spill slot live across the calls. */
 static const struct bpf_insn fib[] = {
 	LOAD(BPF_DW, 1, 1, 0),
@@ -594,6 +621,7 @@ int main(void)
 	atomics();
 	calls();
 	operations();
+	calls_out();
 	local_calls();
 	hand_over(COSY_MARK_HEAD);
 	hand_over(COSY_MARK_RESUME);

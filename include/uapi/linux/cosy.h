@@ -398,6 +398,13 @@ struct cosy_text_piece {
 #define COSY_MAX_PIECES 32
 
 /*
+ * Most arguments of COSY_OP_call_out, which calls a function: address, arguments, count.  The
+ * arguments are integers or addresses, 8 bytes each.  It leaves (COSY_LEFT_NATIVE), for the process
+ * to make the call; more arguments than these are a trap there.
+ */
+#define COSY_MAX_ARGUMENTS 12
+
+/*
  * COSY_OP_epoll_read waits as epoll_wait(epfd, .., max, timeout) does, then makes one read(2) of
  * each descriptor that is ready to be read: epfd, buffer, size, max, timeout (milliseconds; -1:
  * none).  The `size` bytes at the 8-byte aligned `buffer` are `max` of these, as many of which are

@@ -466,8 +466,10 @@ static void test_native(void)
 	CHECK(the_run.state.reg[1] == (uintptr_t)at && the_run.state.reg[3] == size, "arguments");
 	/* Bytes of such a file go to a user's memory only. */
 	LEAVES(COSY_LEFT_NATIVE, 1, MOV(1, zero), CALL_OP(RAW_OP_readc), EXIT);
+	LEAVES(COSY_LEFT_NATIVE, 3, MOV(1, 0), MOV(2, 0), MOV(3, 0), CALL_OP(RAW_OP_call_out),
+	       EXIT);
 	after = counts();
-	CHECK(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE] == 2, "%llu counted",
+	CHECK(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE] == 3, "%llu counted",
 	      (unsigned long long)(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE]));
 	CHECK(after.left[COSY_LEFT_FAULT] == before.left[COSY_LEFT_FAULT], "counted as faults");
 	munmap(at, size);
