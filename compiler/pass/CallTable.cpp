@@ -126,10 +126,9 @@ std::string cosy::whyNoWrapper(StringRef Name) {
              "perror", "fputs", "libc's streams are in user space")
       .Cases("fopen", "fclose", "fread", "fwrite", "fgets", "fputc", "getline",
              "fflush", "libc's streams are in user space")
-      .Cases("opendir", "fdopendir", "readdir", "readdir64", "closedir",
-             "rewinddir", "dirfd", "scandir",
-             "libc's directory streams are in user space; getdents64 and "
-             "cosy_scan_dir list a directory in a region")
+      .Cases("scandir", "readdir_r",
+             "libc's directory streams are in user space; readdir, getdents64 "
+             "and cosy_scan_dir list a directory in a region")
       .Cases("malloc", "free", "calloc", "realloc", "_Znwm", "_ZdlPv", "_Znam",
              "strdup", "libc's heap is in user space")
       .Cases("snprintf", "sprintf",
@@ -169,7 +168,7 @@ bool cosy::neverFails(uint32_t Number) {
 
 bool cosy::isLocator(StringRef Name) {
   return Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
-         Name == "__ctype_toupper_loc";
+         Name == "__ctype_toupper_loc" || Name == "__cosy_streams";
 }
 
 bool cosy::keepsAddress(uint32_t Number) {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "CallOuts.h"
 #include "CallTable.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -105,9 +106,28 @@ std::unique_ptr<Module> cosy::stringBodies(LLVMContext &Ctx) {
   return parse(Ctx, cosy_strings_bitcode, cosy_strings_bitcode_size);
 }
 
+/// True for those of libc's directory streams that make no call: libcosy is to
+/// check their layout as well.
+static bool readsStream(StringRef Name) {
+  return Name == "dirfd" || Name == "telldir";
+}
+
+/// Marks calls of libc's functions in the bodies that the compound is to leave
+/// for.
+static void markCallOuts(Module &Runtime) {
+  for (Function &F : Runtime)
+    for (Instruction &I : instructions(F)) {
+      auto *C = dyn_cast<CallInst>(&I);
+      Function *Callee = C ? C->getCalledFunction() : nullptr;
+      if (Callee && Callee->isDeclaration() && canCallOut(*C))
+        C->addFnAttr(Attribute::get(F.getContext(), CallOutAttr));
+    }
+}
+
 void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
   std::unique_ptr<Module> Parsed = parseRuntime(B.M->getContext());
   Module &Runtime = *Parsed;
+  markCallOuts(Runtime);
 
   bool Used = false;
   for (Function &F : *B.M)
@@ -120,7 +140,8 @@ void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
       // A function of another type is not libc's.
       if (!Body || Body->getFunctionType() != C->getFunctionType())
         continue;
-      if (runtimeMakesCalls(Callee->getName()))
+      if (runtimeMakesCalls(Callee->getName()) ||
+          readsStream(Callee->getName()))
         noteReplaced(B, Comp, *Callee);
       C->setCalledFunction(
           B.M->getOrInsertFunction(Body->getName(), Body->getFunctionType()));

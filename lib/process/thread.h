@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "process/stacks.h"
+#include "process/streams.h"
 
 /* When a thread may be cancelled: see region/cancel.h. */
 enum libcosy_cancels {
@@ -32,6 +33,7 @@ struct libcosy_thread {
 	enum libcosy_cancels cancels;	    /* it may be cancelled: cancel.h */
 	uint32_t pause; /* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
+	struct libcosy_spare_streams spare_streams;
 	struct libcosy_thread *next, *next_spare;
 	struct libcosy_activation acts[COSY_ACTIVATIONS];
 };

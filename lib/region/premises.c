@@ -18,6 +18,7 @@
 
 #include "process/interpose.h"
 #include "process/object.h"
+#include "process/streams.h"
 #include "region/premises.h"
 #include "region/region.h"
 #include "region/tier.h"
@@ -439,6 +440,20 @@ static bool functions_are_libcs(struct caller *caller, const struct cosy_replace
 	return !verdict.broken;
 }
 
+/* Tells whether none of the calls relies on a layout of libc's that is another one here. */
+static bool streams_are_known(const struct cosy_replaced *calls, unsigned int count, char *why,
+			      size_t size)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (libcosy_is_of_streams((const char *)&calls[i].name + calls[i].name)) {
+			if (libcosy_streams_are_known())
+				return true;
+			snprintf(why, size, "directory streams are not glibc's as they are known");
+			return false;
+		}
+	return true;
+}
+
 bool libcosy_premises_hold(const struct cosy_premises *premises, char *why, size_t size)
 {
 	struct caller caller;
@@ -453,5 +468,5 @@ bool libcosy_premises_hold(const struct cosy_premises *premises, char *why, size
 		if (!functions_are_libcs(&caller, premises->calls + i, count, why, size))
 			return false;
 	}
-	return true;
+	return streams_are_known(premises->calls, premises->count, why, size);
 }

@@ -132,6 +132,11 @@ int64_t __cosy_run(struct cosy_region *region, void *ctx);
  */
 const void *__cosy_table(const void **slot, const void *table, size_t size);
 
+struct libcosy_spare_streams;
+
+/* Returns the blocks of directory streams that the thread's compounds keep (process/streams.h). */
+struct libcosy_spare_streams *__cosy_streams(void);
+
 /* Ends an activation.  Activations end in reverse order, or by longjmp. */
 void __cosy_leave(void *ctx);
 

@@ -1,5 +1,5 @@
-// The warning names what lists a directory in a region.
-// RUN: %cosycc -c %s -o %t.o 2>&1 | FileCheck %s
+// A directory stream is read in the region; scandir is not, and the warning names what to write instead.
+// RUN: %cosycc -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
 #include <dirent.h>
 
@@ -13,4 +13,15 @@ int entries(DIR *dir)
 	COSY_END;
 	return count;
 }
-// CHECK: readdir.c:11:9: warning: the region at line 10 stays native: a call of 'readdir': libc's directory streams are in user space; getdents64 and cosy_scan_dir list a directory in a region [-Wcosy]
+// CHECK: readdir.c:10:2: remark: region compiled
+
+int sorted(const char *path, struct dirent ***list)
+{
+	int count = 0;
+
+	COSY_START;
+	count = scandir(path, list, 0, 0);
+	COSY_END;
+	return count;
+}
+// CHECK: readdir.c:23:10: warning: the region at line 22 stays native: a call of 'scandir': libc's directory streams are in user space; readdir, getdents64 and cosy_scan_dir list a directory in a region [-Wcosy]
