@@ -15,6 +15,10 @@
 /* A call costs what an entry does, natively: see core/costs.h. */
 #define SHARE(gain) (COSY_TIER_SHARE * (gain) / COSY_PLAIN_ENTRY)
 
+/* An open, two reads and a close: what they save in the kernel, and what they cost natively. */
+#define FILE_GAIN  (COSY_GAIN_FAST + COSY_GAIN_CALL)
+#define PLAIN_FILE (COSY_PLAIN_PATH + 2 * COSY_PLAIN_FAST + COSY_PLAIN_CALL)
+
 /*
  * Each has the size of its context, and the saving of a call, counted by the module and natively.
  */
@@ -34,14 +38,13 @@
 static struct cosy_region regions[FILES_COMPOUNDS] = {
 	[FILES_LIST] = REGION(list, SHARE(COSY_GAIN_ENTRY), SUPPOSED_ENTRIES *COSY_GAIN_ENTRY),
 	[FILES_STAT] = REGION(stat, SHARE(COSY_GAIN_NAME), COSY_GAIN_NAME),
-	/* It makes four calls for most files. */
-	[FILES_READ] = REGION(read, COSY_TIER_SHARE, (COSY_GAIN_FAST + COSY_GAIN_CALL) / 4),
+	[FILES_READ] = REGION(read, COSY_TIER_SHARE *FILE_GAIN / PLAIN_FILE, FILE_GAIN / 4),
 };
 
 static const int32_t gains[FILES_COMPOUNDS] = {
 	[FILES_LIST] = COSY_GAIN_ENTRY,
 	[FILES_STAT] = COSY_GAIN_NAME,
-	[FILES_READ] = COSY_GAIN_FAST + COSY_GAIN_CALL,
+	[FILES_READ] = FILE_GAIN,
 };
 
 static const uint32_t sizes[FILES_COMPOUNDS] = {
