@@ -162,4 +162,6 @@ static void __exit cosy_exit(void)
 module_init(cosy_init);
 module_exit(cosy_exit);
 MODULE_LICENSE("GPL");
+/* With a version, the kernel keeps a digest of the sources, which packages compare in upgrades. */
+MODULE_VERSION("0.1.0");
 MODULE_DESCRIPTION("Runs compounds of system calls inside the kernel");

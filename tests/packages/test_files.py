@@ -93,6 +93,7 @@ class Files(unittest.TestCase):
     def test_the_version_is_the_project_s(self) -> None:
         first = (DEBIAN / "changelog").read_text().splitlines()[0]
         self.assertRegex(first, rf"^cosy \({re.escape(VERSION)}\) ")
+        self.assertIn(f'MODULE_VERSION("{VERSION}");', (TREE / "kmod/main.c").read_text())
 
 
 class Recipes(unittest.TestCase):
