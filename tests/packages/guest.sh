@@ -67,7 +67,8 @@ ours() {
 }
 
 loaded_is_installed() {
-	[ "$(cat /sys/module/cosy/srcversion)" = "$(modinfo -F srcversion cosy)" ]
+	local loaded
+	loaded=$(cat /sys/module/cosy/srcversion) && [ -n "$loaded" ] && [ "$loaded" = "$(modinfo -F srcversion cosy)" ]
 }
 
 module_is_in_use() {
@@ -154,7 +155,8 @@ passes "no package is left half upgraded" test -z "$(dpkg --audit)"
 passes "the compound runs on" kill -0 $loop
 fails "the loaded module is the previous one" loaded_is_installed
 passes "a member's new programs run meanwhile" as alice ./consumer
-as alice "echo 1 >byte"
+# Without a moment at which the file is empty.
+as alice "printf 1 1<>byte"
 # Not by passes, whose command runs in a child of this shell.
 wait $loop
 passes "the compound ends well" test $? = 0
@@ -185,7 +187,7 @@ passes "purge succeeds" apt-get purge -y "${packages[@]}"
 fails "the module is gone" test -d /sys/module/cosy
 fails "the device is gone" test -e /dev/cosy
 fails "the group is gone" getent group cosy
-passes "purge leaves nothing" diff <(echo "$before") <(ours)
+passes "purge leaves nothing" diff <(echo "$before") <(echo "$(ours)")
 
 if [ $failed = 0 ]; then
 	echo "packages: all of it passed"
