@@ -155,7 +155,9 @@ static void operations_have_their_numbers(void)
 	CHECK(cosy_call_find(COSY_OP_look)->flags & COSY_CALL_RESUMES);
 	CHECK(cosy_call_find(COSY_OP_epoll_read)->flags & COSY_CALL_RESUMES);
 	CHECK_EQ(COSY_OP_divide_error, 0x1002b);
-	CHECK(!cosy_call_find(COSY_OP_divide_error + 1));
+	CHECK_EQ(COSY_OP_format, 0x1002c);
+	CHECK_EQ(COSY_OP_call_out, 0x1002d);
+	CHECK(!cosy_call_find(COSY_OP_call_out + 1));
 }
 
 int main(void)
