@@ -52,7 +52,7 @@ static inline long cosy_syscall3(long number, unsigned long a, unsigned long b, 
 }
 
 /* Returns 0 or a negative errno. */
-static inline long cosy_getrlimit(int resource, struct rlimit *limit)
+static inline long cosy_limit_get(int resource, struct rlimit *limit)
 {
 	return cosy_syscall6(SYS_prlimit64, 0, (unsigned long)resource, 0, (unsigned long)limit, 0,
 			     0);

@@ -133,13 +133,13 @@ static void __init trace_named(enum kind kind, const char *name, bool optional)
 
 /* --- Tables of file systems ----------------------------------------------------------------- */
 
-struct table {
+struct op_table {
 	const struct inode_operations *directory, *file;
 };
 
 enum { TMPFS, EXT4, TABLE_CNT };
 
-static struct table tables[TABLE_CNT] __ro_after_init;
+static struct op_table tables[TABLE_CNT] __ro_after_init;
 static struct module *ext4_module;
 
 static void __init trace_common(const struct inode_operations *op)
@@ -154,7 +154,8 @@ static void __init trace_common(const struct inode_operations *op)
 		reason = "atomic_open";
 }
 
-static void __init trace_table(const struct table *table, const struct xattr_handler *const *xattr)
+static void __init trace_table(const struct op_table *table,
+			       const struct xattr_handler *const *xattr)
 {
 	const struct inode_operations *dir = table->directory;
 
@@ -179,7 +180,7 @@ static void __init trace_table(const struct table *table, const struct xattr_han
 
 static void __init trace_tmpfs(void)
 {
-	struct table *table = &tables[TMPFS];
+	struct op_table *table = &tables[TMPFS];
 
 	table->directory = cosy_unexported_data("shmem_dir_inode_operations");
 	table->file = cosy_unexported_data("shmem_inode_operations");
@@ -189,7 +190,7 @@ static void __init trace_tmpfs(void)
 /* ext4 is watched if it is there when this module is loaded.  It then stays. */
 static void __init trace_ext4(void)
 {
-	struct table *table = &tables[EXT4];
+	struct op_table *table = &tables[EXT4];
 	struct file_system_type *type;
 
 	table->directory = cosy_unexported_data("ext4_dir_inode_operations");

@@ -147,7 +147,7 @@ int libcosy_move_fd(int fd)
 
 	if (!__libc_single_threaded)
 		first = THREADS_FIRST_FD + context.generation % THREADS_FDS;
-	if (!cosy_getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
+	if (!cosy_limit_get(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
 		first = (int)limit.rlim_cur / 2;
 	high = cosy_syscall3(SYS_fcntl, (unsigned int)fd, F_DUPFD_CLOEXEC, (unsigned long)first);
 	if (high < 0)

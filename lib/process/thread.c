@@ -59,7 +59,7 @@ static void thread_find_stack(struct libcosy_thread *thread)
 
 	/* Nearer to them other mappings, among them other stacks, do not begin. */
 	if (here < top && top - here <= MAX_MAIN_STACK) {
-		if (cosy_getrlimit(RLIMIT_STACK, &limit))
+		if (cosy_limit_get(RLIMIT_STACK, &limit))
 			return;
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
@@ -219,7 +219,7 @@ void libcosy_thread_soft_stack(struct libcosy_thread *thread)
 
 	if (thread->soft_stack)
 		return;
-	if (!cosy_getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
+	if (!cosy_limit_get(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
 		size = (limit.rlim_cur + PAGE - 1) & ~(PAGE - 1);
 	stack = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
