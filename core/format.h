@@ -6,12 +6,12 @@
  * The includer defines, for a `struct format_out` of its own, functions that return false if the
  * operation has to stop:
  *
- *	bool FORMAT_GET(out, struct cosy_text_piece *piece, u32 i)	the piece of that number
- *	bool FORMAT_PUT(out, const u8 *bytes, u32 length)	writes few bytes
- *	bool FORMAT_WORD(out, u64 word, u32 length)		writes 1 to 8 bytes
- *	bool FORMAT_FILL(out, u8 byte, u64 length)		writes a byte so often
- *	bool FORMAT_STRING(out, u64 from, u64 most)		writes a string, or its first bytes
- *	bool FORMAT_MEASURE(out, u64 from, u64 most, u64 *length)	measures one, no further
+ *	bool out_get(out, struct cosy_text_piece *piece, u32 i)	the piece of that number
+ *	bool out_put(out, const u8 *bytes, u32 length)	writes few bytes
+ *	bool out_word(out, u64 word, u32 length)		writes 1 to 8 bytes
+ *	bool out_fill(out, u8 byte, u64 length)		writes a byte so often
+ *	bool out_string(out, u64 from, u64 most)		writes a string, or its first bytes
+ *	bool out_measure(out, u64 from, u64 most, u64 *length)	measures one, no further
  *
  * Those that write count all of their bytes, also those for which there is no room.
  */
@@ -63,8 +63,8 @@ static inline bool format_text(struct format_out *out, const struct cosy_text_pi
 {
 	struct format_spaces spaces = format_spaces(piece, length);
 
-	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_PUT(out, (const u8 *)text, length) &&
-	       FORMAT_FILL(out, ' ', spaces.after);
+	return out_fill(out, ' ', spaces.before) && out_put(out, (const u8 *)text, length) &&
+	       out_fill(out, ' ', spaces.after);
 }
 
 static inline bool format_string(struct format_out *out, const struct cosy_text_piece *piece)
@@ -76,12 +76,12 @@ static inline bool format_string(struct format_out *out, const struct cosy_text_
 	if (!piece->value)
 		return format_text(out, piece, "(null)", most < 6 ? 0 : 6);
 	if (!piece->width)
-		return FORMAT_STRING(out, piece->value, most);
-	if (!FORMAT_MEASURE(out, piece->value, most, &length))
+		return out_string(out, piece->value, most);
+	if (!out_measure(out, piece->value, most, &length))
 		return false;
 	spaces = format_spaces(piece, length);
-	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_STRING(out, piece->value, length) &&
-	       FORMAT_FILL(out, ' ', spaces.after);
+	return out_fill(out, ' ', spaces.before) && out_string(out, piece->value, length) &&
+	       out_fill(out, ' ', spaces.after);
 }
 
 /* Writes digits so that they end at `end`.  Returns where they begin; 0 has none. */
@@ -157,22 +157,22 @@ static inline bool format_number(struct format_out *out, const struct cosy_text_
 	    width > length + zeros + before)
 		zeros = width - length - before;
 	spaces = format_spaces(piece, before + zeros + length);
-	if (!FORMAT_FILL(out, ' ', spaces.before))
+	if (!out_fill(out, ' ', spaces.before))
 		return false;
 	if (zeros) {
-		if (!FORMAT_PUT(out, prefix, before) || !FORMAT_FILL(out, '0', zeros))
+		if (!out_put(out, prefix, before) || !out_fill(out, '0', zeros))
 			return false;
 		prefix = digits;
 	}
-	return FORMAT_PUT(out, prefix, end - prefix) && FORMAT_FILL(out, ' ', spaces.after);
+	return out_put(out, prefix, end - prefix) && out_fill(out, ' ', spaces.after);
 }
 
 static inline bool format_char(struct format_out *out, const struct cosy_text_piece *piece)
 {
 	struct format_spaces spaces = format_spaces(piece, 1);
 
-	return FORMAT_FILL(out, ' ', spaces.before) && FORMAT_WORD(out, piece->value, 1) &&
-	       FORMAT_FILL(out, ' ', spaces.after);
+	return out_fill(out, ' ', spaces.before) && out_word(out, piece->value, 1) &&
+	       out_fill(out, ' ', spaces.after);
 }
 
 /* Writes a piece.  Sets *error if it makes no sense.  False: the operation has to stop. */
@@ -185,7 +185,7 @@ static inline bool format_piece(struct format_out *out, const struct cosy_text_p
 	case COSY_PIECE_TEXT:
 		if (piece->flags || piece->width < 1 || piece->width > 8)
 			goto invalid;
-		return FORMAT_WORD(out, piece->value, piece->width);
+		return out_word(out, piece->value, piece->width);
 	case COSY_PIECE_STRING:
 		return format_string(out, piece);
 	case COSY_PIECE_CHAR:

@@ -76,7 +76,7 @@ leave:
 	return false;
 }
 
-static bool FORMAT_WORD(struct memory_text *out, u64 word, u32 length)
+static bool out_word(struct memory_text *out, u64 word, u32 length)
 {
 	u64 left = min_t(u64, length, out->room), now;
 
@@ -93,7 +93,7 @@ static bool FORMAT_WORD(struct memory_text *out, u64 word, u32 length)
 	return true;
 }
 
-static bool FORMAT_PUT(struct memory_text *out, const u8 *bytes, u32 length)
+static bool out_put(struct memory_text *out, const u8 *bytes, u32 length)
 {
 	u64 word;
 	u32 now;
@@ -102,13 +102,13 @@ static bool FORMAT_PUT(struct memory_text *out, const u8 *bytes, u32 length)
 		now = min_t(u32, length, COSY_WORD);
 		word = 0;
 		memcpy(&word, bytes, now);
-		if (!FORMAT_WORD(out, word, now))
+		if (!out_word(out, word, now))
 			return false;
 	}
 	return true;
 }
 
-static bool FORMAT_FILL(struct memory_text *out, u8 byte, u64 length)
+static bool out_fill(struct memory_text *out, u8 byte, u64 length)
 {
 	u64 left = min(length, out->room), now;
 
@@ -117,14 +117,14 @@ static bool FORMAT_FILL(struct memory_text *out, u8 byte, u64 length)
 	while (left) {
 		now = min_t(u64, left, COSY_WORD);
 		out->total -= now;
-		if (!FORMAT_WORD(out, byte * COSY_ONES, now) || !cosy_spend(out->run, now))
+		if (!out_word(out, byte * COSY_ONES, now) || !cosy_spend(out->run, now))
 			return false;
 		left -= now;
 	}
 	return true;
 }
 
-static bool FORMAT_MEASURE(struct memory_text *out, u64 from, u64 most, u64 *length)
+static bool out_measure(struct memory_text *out, u64 from, u64 most, u64 *length)
 {
 	u64 end = cosy_find_byte(out->run, from, most, 0);
 
@@ -178,7 +178,7 @@ fault:
 	return STRING_FAULTED;
 }
 
-static bool FORMAT_STRING(struct memory_text *out, u64 from, u64 most)
+static bool out_string(struct memory_text *out, u64 from, u64 most)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, done, length;
@@ -205,14 +205,13 @@ static bool FORMAT_STRING(struct memory_text *out, u64 from, u64 most)
 	}
 	if (!most)
 		return true;
-	if (!FORMAT_MEASURE(out, from, most, &length))
+	if (!out_measure(out, from, most, &length))
 		return false;
 	out->total += length;
 	return true;
 }
 
-static __always_inline bool FORMAT_GET(struct memory_text *out, struct cosy_text_piece *piece,
-				       u32 i)
+static __always_inline bool out_get(struct memory_text *out, struct cosy_text_piece *piece, u32 i)
 {
 	u64 address = out->pieces + i * sizeof(*piece);
 
@@ -242,11 +241,11 @@ u64 cosy_op_format(struct cosy_activation *run, u64 *r)
 	if (unlikely(cosy_has_views(run)))
 		cosy_views_write_back_memory(run, r[1], size);
 	for (u32 i = 0; i < count; i++)
-		if (!FORMAT_GET(&out, &piece, i) || !format_piece(&out, &piece, &error))
+		if (!out_get(&out, &piece, i) || !format_piece(&out, &piece, &error))
 			return error;
 	if (size) {
 		out.room++;
-		if (!FORMAT_WORD(&out, 0, 1))
+		if (!out_word(&out, 0, 1))
 			return 0;
 		out.total--;
 	}

@@ -21,7 +21,9 @@
 
 static bool metadata;
 module_param(metadata, bool, 0444);
-MODULE_PARM_DESC(metadata, "let unprivileged processes watch attributes of files (experimental; default: no)");
+MODULE_PARM_DESC(
+	metadata,
+	"let unprivileged processes watch attributes of files (experimental; default: no)");
 
 /* Why there are no watchers; NULL: there are. */
 static const char *refusal = "the module was loaded without metadata=1";

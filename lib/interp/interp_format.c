@@ -22,13 +22,13 @@ static u64 out_take(struct format_out *out, u64 length)
 	return now;
 }
 
-static bool FORMAT_GET(struct format_out *out, struct cosy_text_piece *piece, u32 i)
+static bool out_get(struct format_out *out, struct cosy_text_piece *piece, u32 i)
 {
 	memcpy(piece, (const void *)(out->pieces + i * sizeof(*piece)), sizeof(*piece));
 	return true;
 }
 
-static bool FORMAT_PUT(struct format_out *out, const u8 *bytes, u32 length)
+static bool out_put(struct format_out *out, const u8 *bytes, u32 length)
 {
 	u64 now = out_take(out, length);
 
@@ -37,12 +37,12 @@ static bool FORMAT_PUT(struct format_out *out, const u8 *bytes, u32 length)
 	return true;
 }
 
-static bool FORMAT_WORD(struct format_out *out, u64 word, u32 length)
+static bool out_word(struct format_out *out, u64 word, u32 length)
 {
-	return FORMAT_PUT(out, (const u8 *)&word, length);
+	return out_put(out, (const u8 *)&word, length);
 }
 
-static bool FORMAT_FILL(struct format_out *out, u8 byte, u64 length)
+static bool out_fill(struct format_out *out, u8 byte, u64 length)
 {
 	u64 now = out_take(out, length);
 
@@ -51,14 +51,14 @@ static bool FORMAT_FILL(struct format_out *out, u8 byte, u64 length)
 	return true;
 }
 
-static bool FORMAT_MEASURE(struct format_out *out, u64 from, u64 most, u64 *length)
+static bool out_measure(struct format_out *out, u64 from, u64 most, u64 *length)
 {
 	(void)out;
 	*length = strnlen((const char *)from, most);
 	return true;
 }
 
-static bool FORMAT_STRING(struct format_out *out, u64 from, u64 most)
+static bool out_string(struct format_out *out, u64 from, u64 most)
 {
 	u64 length = strnlen((const char *)from, most), now = out_take(out, length);
 
@@ -85,7 +85,7 @@ u64 libcosy_interp_format(struct libcosy_interp *in, const u64 *r)
 	if (count > COSY_MAX_PIECES)
 		return -EINVAL;
 	for (u32 i = 0; i < count; i++)
-		if (!FORMAT_GET(&out, &piece, i) || !format_piece(&out, &piece, &error))
+		if (!out_get(&out, &piece, i) || !format_piece(&out, &piece, &error))
 			return error;
 	if (size)
 		*out.to = 0;
