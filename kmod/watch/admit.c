@@ -68,7 +68,7 @@ bool cosy_watch_is_stable(const struct inode *inode)
 	if (rwsem_is_locked((struct rw_semaphore *)&inode->i_rwsem))
 		return false;
 #ifdef CONFIG_IMA
-	/* Whoever has it open may read it, which changes the time of access. */
+	/* A process that has it open may read it, which changes the time of access. */
 	if (atomic_read(&inode->i_readcount) > 0)
 		return false;
 #endif

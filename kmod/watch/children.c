@@ -312,8 +312,8 @@ static __always_inline void stat_fill(struct stat *to, const struct kstat *stat)
 }
 
 /*
- * Does vfs_getattr, but for clearing fields that a file system sets or nobody reads.  The file system
- * itself is asked, since a query has effects there (multigrain times).
+ * As vfs_getattr, but does not clear fields first that a file system sets or nobody reads.  The file
+ * system itself is asked, since a query has effects there (multigrain times).
  */
 static __always_inline int attributes_get(const struct path *path, struct kstat *stat)
 {
@@ -336,7 +336,7 @@ static void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *en
 {
 	struct path path = { .mnt = r->dir.mnt, .dentry = child };
 	const struct inode *inode = d_inode(child);
-	struct kstat stat __cosy_uninitialized; /* but for what attributes_get fills in */
+	struct kstat stat __cosy_uninitialized; /* attributes_get fills in what is used */
 	u32 word;
 	u64 value;
 

@@ -96,7 +96,7 @@ static void slot_remove(struct cosy_watch_slot *slot)
 	hlist_del(&slot->node);
 	raw_spin_unlock(&bucket->lock);
 	slot->used = false;
-	/* Whoever kept an answer of this slot finds it stale. */
+	/* Answers that were kept for this slot are stale from now on. */
 	word_change(slot->watcher, slot->word);
 }
 

@@ -72,7 +72,7 @@ static void process_end(pid_t pid)
 
 /* --- Requests -------------------------------------------------------------------------- */
 
-/* What each operation uses, beside the length and, but for PORT, the address. */
+/* The fields that each operation uses.  All use the length, and all except PORT the address. */
 static const struct {
 	uint32_t operation, flags;
 	bool fd, at, how;
