@@ -64,25 +64,51 @@ static noinline u64 call_ordinary(struct cosy_activation *run, const u64 *r, u32
 			.di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
 
-/* Returns the result of a specialised version, or of the kernel's own call where a guard failed. */
-static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u32 number,
-				    s64 result)
+/* Counts the failed guard if the call has sites, and makes the kernel's own call. */
+static __always_inline u64 call_failed(struct cosy_activation *run, const u64 *r, u32 number)
 {
-	if (unlikely(result == COSY_ORDINARY))
-		return call_ordinary(run, r, number);
-	run->fast++;
-	return result;
+	if (call_has_sites(number))
+		cosy_site_tell(run, true);
+	return call_ordinary(run, r, number);
 }
 
-#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
-	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
+/*
+ * Defines the call of a version, where no site of the program has failed lately, and its call
+ * where one has.  The latter is out of line, so that the former keeps no more than it needs.
+ */
+#define CALL_WITH_SITES(name, number)                                                              \
+	static noinline u64 call_watched_##name(struct cosy_activation *run, const u64 *r)         \
+	{                                                                                          \
+		s64 result = cosy_site_try(run, r, call_try_##name);                               \
+                                                                                                   \
+		if (result == COSY_ORDINARY)                                                       \
+			return call_ordinary(run, r, number);                                      \
+		run->fast++;                                                                       \
+		return result;                                                                     \
+	}                                                                                          \
+	static __always_inline u64 call_make_##name(struct cosy_activation *run, const u64 *r)     \
 	{                                                                                          \
 		s64 result;                                                                        \
                                                                                                    \
+		if (call_has_sites(number) && unlikely(cosy_sites_any(run)))                       \
+			return call_watched_##name(run, r);                                        \
+		result = call_try_##name(run, r);                                                  \
+		if (unlikely(result == COSY_ORDINARY))                                             \
+			return call_failed(run, r, number);                                        \
+		run->fast++;                                                                       \
+		return result;                                                                     \
+	}
+
+#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
+	static __always_inline s64 call_try_##name(struct cosy_activation *run, const u64 *r)      \
+	{                                                                                          \
+		return cosy_fast_##name(run, r);                                                   \
+	}                                                                                          \
+	CALL_WITH_SITES(name, number)                                                              \
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
+	{                                                                                          \
 		call_begin(run, r, word, VIEWS_##views);                                           \
-		result = call_has_sites(number) ? cosy_site_try(run, r, cosy_fast_##name)          \
-						: cosy_fast_##name(run, r);                        \
-		return call_end(run, r, number, result);                                           \
+		return call_make_##name(run, r);                                                   \
 	}
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
@@ -167,25 +193,28 @@ s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 	return seek_result(run, r, result);
 }
 
-static s64 view_read_try(struct cosy_activation *run, const u64 *r)
+static __always_inline s64 call_try_view_read(struct cosy_activation *run, const u64 *r)
 {
 	return cosy_view_read(run, r[1], r[2], r[3]);
 }
-
-static s64 view_pread_try(struct cosy_activation *run, const u64 *r)
-{
-	return cosy_view_pread(run, r[1], r[2], r[3], r[4]);
-}
+CALL_WITH_SITES(view_read, __NR_read)
 
 s64 cosy_op_view_read(struct cosy_activation *run, u64 *r)
 {
-	return call_end(run, r, __NR_read,
-			run->prog->ordinary ? COSY_ORDINARY : cosy_site_try(run, r, view_read_try));
+	if (unlikely(run->prog->ordinary))
+		return call_ordinary(run, r, __NR_read);
+	return call_make_view_read(run, r);
 }
+
+static __always_inline s64 call_try_view_pread(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_view_pread(run, r[1], r[2], r[3], r[4]);
+}
+CALL_WITH_SITES(view_pread, __NR_pread64)
 
 s64 cosy_op_view_pread(struct cosy_activation *run, u64 *r)
 {
-	return call_end(run, r, __NR_pread64,
-			run->prog->ordinary ? COSY_ORDINARY
-					    : cosy_site_try(run, r, view_pread_try));
+	if (unlikely(run->prog->ordinary))
+		return call_ordinary(run, r, __NR_pread64);
+	return call_make_view_pread(run, r);
 }

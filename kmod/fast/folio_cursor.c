@@ -78,12 +78,12 @@ static void cursor_look_up(struct cosy_folio_cursor *cursor, struct address_spac
 }
 
 struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
-					  struct address_space *mapping, loff_t pos, size_t count,
-					  enum cosy_guard *failed)
+					  struct address_space *mapping, loff_t pos, size_t count)
 {
 	struct cosy_folio_cursor *cursor = cursor_choose(run, mapping);
 	bool onward = cursor->end && cursor->end == pos;
 	pgoff_t index = pos >> PAGE_SHIFT;
+	enum cosy_guard failed;
 	struct folio *folio;
 	size_t pages;
 
@@ -102,12 +102,13 @@ struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 		cursor_look_up(cursor, mapping, index, pages);
 	}
 	if (cursor->next == cursor->count) {
-		*failed = COSY_GUARD_NO_HOLES;
+		run->refused = COSY_GUARD_NO_HOLES;
 		return NULL;
 	}
 	folio = cursor->following[cursor->next++];
-	*failed = cosy_folio_guard(folio, mapping);
-	if (unlikely(*failed != COSY_GUARDS_HOLD)) {
+	failed = cosy_folio_guard(folio, mapping);
+	if (unlikely(failed != COSY_GUARDS_HOLD)) {
+		run->refused = failed;
 		folio_put(folio);
 		return NULL;
 	}

@@ -11,12 +11,11 @@
 #include "fast/page_cache.h"
 
 /*
- * Looks up byte `pos`, for which no folio is held yet; `count` bytes are wanted.  NULL and the
- * guard that failed.
+ * Looks up byte `pos`, for which no folio is held yet; `count` bytes are wanted.  If a guard fails,
+ * returns NULL and sets run->refused.
  */
 struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
-					  struct address_space *mapping, loff_t pos, size_t count,
-					  enum cosy_guard *failed);
+					  struct address_space *mapping, loff_t pos, size_t count);
 
 /* Empties the cursors at the start of a RUN. */
 static __always_inline void cosy_cursors_init(struct cosy_activation *run)

@@ -50,14 +50,15 @@ static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct 
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_pos = *pos;
 	result = file->f_op->read_iter(&kiocb, to);
-	*pos = kiocb.ki_pos;
+	if (result >= 0)
+		*pos = kiocb.ki_pos;
 	if (run->unfresh)
 		cosy_fresh_end(run, result);
 	return result;
 }
 
-static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file, char __user *to,
-				 size_t count, loff_t *pos)
+static noinline ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
+					  char __user *to, size_t count, loff_t *pos)
 {
 	struct iov_iter iter;
 	int error = cosy_import_user(ITER_DEST, to, count, &iter);
@@ -100,12 +101,11 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	struct address_space *mapping = file->f_mapping;
 	size_t done = 0, bytes, left;
 	struct cosy_folio_cursor *cursor;
-	enum cosy_guard failed;
 	ssize_t result;
 	loff_t end;
 
 	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb))) {
-		failed = COSY_GUARD_FRESH;
+		run->refused = COSY_GUARD_FRESH;
 		goto rest;
 	}
 	do {
@@ -117,7 +117,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 					return 0;
 				break;
 			}
-			cursor = cosy_cursor_get(run, mapping, *pos, count - done, &failed);
+			cursor = cosy_cursor_get(run, mapping, *pos, count - done);
 		}
 		if (unlikely(!cursor))
 			goto rest;
@@ -139,7 +139,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	return done;
 
 rest:
-	cosy_guard_failed(run, failed);
+	cosy_guard_failed(run, run->refused);
 	if (done)
 		WRITE_ONCE(file->f_ra.prev_pos, *pos);
 	result = read_rest_to_user(run, file, to + done, count - done, pos);
@@ -183,6 +183,13 @@ static __always_inline size_t read_row(struct address_space *mapping, char __use
 	return done;
 }
 
+/* Does read_cached out of line, where it is not the main path. */
+static noinline ssize_t read_cached_rest(struct cosy_activation *run, struct file *file,
+					 char __user *to, size_t count, loff_t *pos)
+{
+	return read_cached(run, file, to, count, pos);
+}
+
 /* Does read_cached for more than a page: by rows of pages, and the rest as for less. */
 static noinline ssize_t read_long(struct cosy_activation *run, struct file *file, char __user *to,
 				  size_t count, loff_t *pos)
@@ -207,91 +214,86 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 	}
 	if (done)
 		WRITE_ONCE(file->f_ra.prev_pos, *pos);
-	result = read_cached(run, file, to + done, count - done, pos);
+	result = read_cached_rest(run, file, to + done, count - done, pos);
 	if (result < 0)
 		return done ? done : result;
 	return done + result;
 }
 
-/*
- * Does vfs_read for a file that cosy_cached_file has accepted.  `asked` is the caller's count, which
- * the checks are made for.
- */
-static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
-					 char __user *to, size_t count, size_t asked, loff_t *pos)
+/* Does what vfs_read does after a read that returned `result`. */
+static __always_inline void read_note(struct file *file, ssize_t result)
 {
-	ssize_t result = rw_verify_area(READ, file, pos, asked), more;
-
-	if (unlikely(result))
-		return result;
-	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
-				   : read_cached(run, file, to, count, pos);
-	/* A listener that was asked, or anybody, may have made the file longer than read_clamp saw. */
-	if (unlikely(count < asked && result == (ssize_t)count &&
-		     *pos < i_size_read(file_inode(file)))) {
-		more = read_rest_to_user(run, file, to + result, asked - result, pos);
-		if (more > 0)
-			result += more;
-	}
 	if (result > 0) {
 		fsnotify_access(file);
 		add_rchar(current, result);
 	}
 	inc_syscr(current);
+}
+
+/*
+ * Does vfs_read of more than MAX_FAST_READ bytes if few are left in the file: programs read small
+ * files with large buffers.  The checks are made for `asked`, the caller's count.
+ */
+static noinline s64 read_large(struct cosy_activation *run, struct file *file, char __user *to,
+			       size_t asked, loff_t *pos)
+{
+	loff_t left = i_size_read(file_inode(file)) - *pos;
+	size_t count = left > 0 ? left : 1;
+	ssize_t result, more;
+
+	if (asked - 1 >= MAX_RW_COUNT || *pos < 0 || left > MAX_FAST_READ)
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	result = rw_verify_area(READ, file, pos, asked);
+	if (unlikely(result))
+		return result;
+	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
+				   : read_cached_rest(run, file, to, count, pos);
+	/* A listener that was asked, or anybody, may have made the file longer. */
+	if (unlikely(result == (ssize_t)count && *pos < i_size_read(file_inode(file)))) {
+		more = read_rest_to_user(run, file, to + result, asked - result, pos);
+		if (more > 0)
+			result += more;
+	}
+	read_note(file, result);
 	return result;
 }
 
 /*
- * Makes a count above MAX_FAST_READ the number of bytes that are left in the file, if they are few:
- * programs read small files with large buffers.
+ * Does vfs_read for a file that cosy_cached_file has accepted, or returns COSY_ORDINARY where the
+ * specialised version does not fit the call.  Errors are left to the ordinary call.
  */
-static noinline bool read_clamp(const struct file *file, u64 *count, loff_t pos)
+static __always_inline s64 read_file(struct cosy_activation *run, struct file *file, u64 buffer,
+				     u64 count, loff_t *pos)
 {
-	loff_t left = i_size_read(file_inode(file)) - pos;
+	char __user *to = (char __user *)buffer;
+	ssize_t result;
 
-	if (*count - 1 >= MAX_RW_COUNT || pos < 0 || left > MAX_FAST_READ)
-		return false;
-	*count = left > 0 ? left : 1;
-	return true;
-}
-
-/*
- * Tells whether the specialised version fits this call; it may lessen `*count`.  Errors are left to
- * the ordinary call.
- */
-static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file,
-				      u64 buffer, u64 *count, loff_t pos, s64 *result)
-{
-	if (unlikely(!access_ok((void __user *)buffer, *count)))
-		*result = cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	else if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
-			  (*count - 1 >= MAX_FAST_READ && !read_clamp(file, count, pos))))
-		*result = cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	else
-		return true;
-	return false;
+	if (unlikely(!access_ok(to, count)))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	if (unlikely(count - 1 >= MAX_FAST_READ))
+		return read_large(run, file, to, count, pos);
+	result = rw_verify_area(READ, file, pos, count);
+	if (unlikely(result))
+		return result;
+	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
+				   : read_cached(run, file, to, count, pos);
+	read_note(file, result);
+	return result;
 }
 
 s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 {
-	u64 buffer = r[2], count = r[3];
-	struct file *file;
-	struct fd fd;
+	struct fd fd = cosy_descriptor_get(run, r[1]);
+	struct file *file = fd_file(fd);
 	bool locked;
-	loff_t pos;
 	s64 result;
 
-	fd = cosy_descriptor_get(run, r[1]);
-	if (unlikely(!fd_file(fd)))
+	if (unlikely(!file))
 		return cosy_guard_failed(run, run->refused);
-	file = fd_file(fd);
 	locked = position_lock(run, file);
-	pos = file->f_pos;
-	if (read_fits(run, file, buffer, &count, pos, &result)) {
-		result = read_file(run, file, (char __user *)buffer, count, r[3], &pos);
-		if (result >= 0)
-			file->f_pos = pos;
-	}
+	result = read_file(run, file, r[2], r[3], &file->f_pos);
 	cosy_position_unlock(file, locked);
 	fdput(fd);
 	return result;
@@ -299,7 +301,6 @@ s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 
 s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 {
-	u64 buffer = r[2], count = r[3];
 	loff_t pos = r[4];
 	struct fd fd;
 	s64 result;
@@ -309,10 +310,8 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_guard_failed(run, run->refused);
-	if (read_fits(run, fd_file(fd), buffer, &count, pos, &result)) {
-		/* Regular files of these file systems have FMODE_PREAD. */
-		result = read_file(run, fd_file(fd), (char __user *)buffer, count, r[3], &pos);
-	}
+	/* Regular files of these file systems have FMODE_PREAD. */
+	result = read_file(run, fd_file(fd), r[2], r[3], &pos);
 	fdput(fd);
 	return result;
 }
@@ -359,7 +358,6 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 				loff_t *pos)
 {
 	struct address_space *mapping = file->f_mapping;
-	enum cosy_guard failed = COSY_GUARD_FRESH;
 	struct cosy_folio_cursor *cursor = NULL;
 	ssize_t result = 0;
 
@@ -371,10 +369,12 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 			goto end;
 		}
 		if (!cursor)
-			cursor = cosy_cursor_get(run, mapping, *pos, 1, &failed);
+			cursor = cosy_cursor_get(run, mapping, *pos, 1);
+	} else {
+		run->refused = COSY_GUARD_FRESH;
 	}
 	if (unlikely(!cursor)) {
-		cosy_guard_failed(run, failed);
+		cosy_guard_failed(run, run->refused);
 		return read_byte_uncached(run, file, ret, pos);
 	}
 	if (likely(*pos < cosy_end_of_file(mapping))) {

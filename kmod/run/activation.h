@@ -119,7 +119,7 @@ struct cosy_activation {
 	bool put_off;		     /* set TIF_NOTIFY_RESUME again at the end */
 	u64 fast;		     /* calls made by a specialised version */
 	struct fd known[COSY_KNOWN]; /* the files of known_number; no references */
-	u32 refused;		     /* enum cosy_guard: why cosy_descriptor_get had no file */
+	u32 refused; /* enum cosy_guard: set by cosy_descriptor_get and cosy_cursor_get */
 	/*
 	 * File systems of which an ordinary read was made since the last safepoint, or in this
 	 * jiffy before the RUN: see cosy_is_fresh.  Only compared
