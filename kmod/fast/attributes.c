@@ -4,9 +4,9 @@
  *
  * File systems may implement stat(2) themselves. tmpfs answers with the inode's fields, with two
  * exceptions.  It first corrects the count of blocks after reclaim has dropped pages, and the inode
- * shows that this is due.  And st_blksize reports huge pages, a mount option or a system setting
- * that no module can read.  So tmpfs itself is asked once, about a regular file, after each
- * cosy_held_drop.
+ * shows that this is due.  And st_blksize reports huge pages: a mount option, or a setting of the
+ * system, which is read in place.  If its place is not known, tmpfs itself is asked once, about a
+ * regular file, after each cosy_held_drop.  So it is for statx, which also tells what it answers.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -96,6 +96,11 @@ DEFINE_STATIC_CALL(cosy_hook_permission, hook_permission_none);
  */
 static const void *tmpfs_getattr __ro_after_init;
 static bool permission_known __ro_after_init;
+/*
+ * The setting /sys/kernel/mm/transparent_hugepage/shmem_enabled, by its lowest byte; NULL: unknown.
+ */
+static const s8 *shmem_setting __ro_after_init;
+#define SHMEM_SETTING_FORCE (-2)
 
 void __init cosy_attributes_init(void)
 {
@@ -109,6 +114,7 @@ void __init cosy_attributes_init(void)
 	}
 	if (!getattr)
 		return;
+	shmem_setting = cosy_unexported_data("shmem_huge");
 	static_call_update(cosy_hook_getattr, (typeof(&hook_getattr_none))getattr);
 	file = cosy_shmem_file("cosy");
 	if (IS_ERR(file))
@@ -235,7 +241,6 @@ static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
 static void stat_agree(struct cosy_activation *run, const struct inode *inode)
 {
 	run->agreed = inode->i_sb;
-	run->agreed_dev = new_encode_dev(inode->i_sb->s_dev);
 	run->held |= COSY_HELD_AGREED;
 }
 
@@ -256,16 +261,29 @@ static noinline int stat_ask(struct cosy_activation *run, const struct path *pat
 	return stat_put(to, &stat);
 }
 
+/*
+ * Tells whether tmpfs, if it answers with the inode's fields, answers with its block size as well:
+ * whether the setting forces no huge pages upon a mount without them, or it has agreed.
+ */
+static __always_inline bool stat_has_block_size(const struct cosy_activation *run,
+						const struct inode *inode)
+{
+	if (likely(shmem_setting))
+		return READ_ONCE(*shmem_setting) != SHMEM_SETTING_FORCE;
+	return stat_is_agreed(run, inode);
+}
+
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more)
 {
 	struct inode *inode = d_backing_inode(path->dentry);
 	int error;
 
-	if (likely(stat_is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
+	if (likely(stat_has_block_size(run, inode) && tmpfs_answers_inode(path, inode))) {
 		error = static_call(cosy_hook_getattr)(path);
 		return error ? error
-			     : stat_put_inode((struct stat __user *)to, inode, run->agreed_dev);
+			     : stat_put_inode((struct stat __user *)to, inode,
+					      new_encode_dev(inode->i_sb->s_dev));
 	}
 	return stat_ask(run, path, flags, (struct stat __user *)to, more);
 }

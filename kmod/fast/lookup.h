@@ -369,8 +369,8 @@ static __always_inline void cosy_pwd_get(struct cosy_activation *run, struct cos
 		return;
 	}
 	cosy_pwd_drop(run);
-	/* Kept where nobody else can change it by chdir. */
-	ret->stays = ret->more && current->fs->users == 1;
+	/* Another thread may change it by chdir: the next call compares. */
+	ret->stays = ret->more;
 	if (ret->stays) {
 		get_fs_pwd(current->fs, &run->pwd);
 		run->held |= COSY_HELD_PWD;

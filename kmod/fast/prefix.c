@@ -262,8 +262,8 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 	return 0;
 }
 
-/* Tells whether the root that is kept is still the process's, or keeps it now. */
-static bool root_keep(struct cosy_activation *run)
+/* Keeps the process's root, unless it is kept already. */
+static void root_keep(struct cosy_activation *run)
 {
 	struct fs_struct *fs = current->fs;
 	unsigned int seq;
@@ -275,15 +275,11 @@ static bool root_keep(struct cosy_activation *run)
 			kept = path_equal(&fs->root, &run->root);
 		} while (cosy_fs_read_retry(fs, seq));
 		if (likely(kept))
-			return true;
+			return;
 		cosy_root_drop(run);
 	}
-	/* As with the current directory: nobody else can change it by chroot. */
-	if (fs->users != 1)
-		return false;
 	get_fs_root(fs, &run->root);
 	run->held |= COSY_HELD_ROOT;
-	return true;
 }
 
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
@@ -319,8 +315,7 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 	found->dir = &run->prefix.dir;
 	if (!absolute)
 		return prefix_enter(run, base, copy, slash);
-	if (unlikely(!root_keep(run)))
-		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	root_keep(run);
 	if (slash)
 		return prefix_enter(run, &run->root, copy + 1, slash - 1);
 	run->prefix.dir = run->root;

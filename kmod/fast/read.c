@@ -190,7 +190,7 @@ static noinline ssize_t read_cached_rest(struct cosy_activation *run, struct fil
 	return read_cached(run, file, to, count, pos);
 }
 
-/* Does read_cached for more than a page: by rows of pages, and the rest as for less. */
+/* Does read_cached for a call for more than a page: by rows of pages, and the rest as for less. */
 static noinline ssize_t read_long(struct cosy_activation *run, struct file *file, char __user *to,
 				  size_t count, loff_t *pos)
 {
@@ -231,29 +231,53 @@ static __always_inline void read_note(struct file *file, ssize_t result)
 }
 
 /*
- * Does vfs_read of more than MAX_FAST_READ bytes if few are left in the file: programs read small
- * files with large buffers.  The checks are made for `asked`, the caller's count.
+ * Answers a read at the end of file or above, where the file systems look for no page.  False: the
+ * file system has to be asked.
+ */
+static __always_inline bool read_ends(struct cosy_activation *run, struct file *file, loff_t pos)
+{
+	const struct address_space *mapping = file->f_mapping;
+
+	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb)))
+		return false;
+	if (likely(!read_is_beyond(mapping, pos))) {
+		WRITE_ONCE(file->f_ra.prev_pos, pos);
+		cosy_file_accessed(file);
+	}
+	return true;
+}
+
+/*
+ * Does vfs_read of more than a page, and of more than MAX_FAST_READ bytes if few are left in the
+ * file: programs read small files with large buffers.  The checks are made for `asked`, the caller's
+ * count.
  */
 static noinline s64 read_large(struct cosy_activation *run, struct file *file, char __user *to,
 			       size_t asked, loff_t *pos)
 {
-	loff_t left = i_size_read(file_inode(file)) - *pos;
-	size_t count = left > 0 ? left : 1;
+	const struct inode *inode = file_inode(file);
 	ssize_t result, more;
+	size_t count;
+	loff_t left;
 
-	if (asked - 1 >= MAX_RW_COUNT || *pos < 0 || left > MAX_FAST_READ)
+	if (unlikely(asked - 1 >= MAX_RW_COUNT || *pos < 0 ||
+		     (asked > MAX_FAST_READ && i_size_read(inode) - *pos > MAX_FAST_READ)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	result = rw_verify_area(READ, file, pos, asked);
 	if (unlikely(result))
 		return result;
-	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
-				   : read_cached_rest(run, file, to, count, pos);
 	/* A listener that was asked, or anybody, may have made the file longer. */
-	if (unlikely(result == (ssize_t)count && *pos < i_size_read(file_inode(file)))) {
+	left = i_size_read(inode) - *pos;
+	if (left <= 0 && likely(read_ends(run, file, *pos)))
+		goto out;
+	count = left > 0 ? min3((u64)asked, (u64)left, (u64)MAX_FAST_READ) : 1;
+	result = read_long(run, file, to, count, pos);
+	if (unlikely(result == (ssize_t)count && count < asked && *pos < i_size_read(inode))) {
 		more = read_rest_to_user(run, file, to + result, asked - result, pos);
 		if (more > 0)
 			result += more;
 	}
+out:
 	read_note(file, result);
 	return result;
 }
@@ -272,13 +296,12 @@ static __always_inline s64 read_file(struct cosy_activation *run, struct file *f
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	if (unlikely(count - 1 >= MAX_FAST_READ))
+	if (unlikely(count - 1 >= PAGE_SIZE))
 		return read_large(run, file, to, count, pos);
 	result = rw_verify_area(READ, file, pos, count);
 	if (unlikely(result))
 		return result;
-	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
-				   : read_cached(run, file, to, count, pos);
+	result = read_cached(run, file, to, count, pos);
 	read_note(file, result);
 	return result;
 }

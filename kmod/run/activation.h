@@ -64,7 +64,7 @@ struct cosy_folio_cursor {
 
 /* Directories that a name of several components is known to lead through: see prefix.c. */
 #define COSY_PREFIX_DEPTH 8
-#define COSY_PREFIX_TEXT  96 /* whole words */
+#define COSY_PREFIX_TEXT  192 /* whole words */
 
 struct cosy_prefix {
 	struct path base; /* where the names begin; only compared */
@@ -140,10 +140,9 @@ struct cosy_activation {
 	u64 named_call; /* `calls` at the last call by name; 0: none yet */
 	/*
 	 * With COSY_HELD_AGREED: a file system whose own answer was the inode's, see
-	 * attributes.c, only compared; and its number as stat tells it
+	 * attributes.c, only compared
 	 */
 	const struct super_block *agreed;
-	u32 agreed_dev;
 	/*
 	 * The same for statx with the fields `asked`, | COSY_ASKED: the fields of its answer,
 	 * and the attributes that it may have

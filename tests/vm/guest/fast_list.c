@@ -333,6 +333,7 @@ static void inodes(void)
 static void huge(void)
 {
 	static const char *const forced = "force", *const not_forced = "never";
+	uint32_t extended[12] = { 0 };
 	int fd, outer = dir;
 
 	if (geteuid() || mkdir("huge", 0700) || mount("none", "huge", "tmpfs", 0, "huge=always")) {
@@ -354,11 +355,21 @@ static void huge(void)
 	if (fd < 0)
 		return;
 	COSY_START;
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 6; i++) {
+		struct statx stx;
+
 		fstatat(dir, names[i], &got[i], 0);
+		statx(dir, names[i], 0, STATX_BASIC_STATS, &stx);
+		extended[i] = stx.stx_blksize;
+	}
 	write(fd, forced, 5);
-	for (int i = 6; i < 12; i++)
+	for (int i = 6; i < 12; i++) {
+		struct statx stx;
+
 		fstatat(dir, names[i], &got[i], 0);
+		statx(dir, names[i], 0, STATX_BASIC_STATS, &stx);
+		extended[i] = stx.stx_blksize;
+	}
 	write(fd, not_forced, 5);
 	for (int i = 12; i < 18; i++)
 		fstatat(dir, names[i], &got[i], 0);
@@ -368,8 +379,11 @@ static void huge(void)
 		struct stat st;
 
 		MUST(!fstatat(dir, names[i + 6], &st, 0));
-		CHECK(st.st_blksize == got[i + 6].st_blksize, "forced: %ld, not %ld",
-		      (long)got[i + 6].st_blksize, (long)st.st_blksize);
+		CHECK(st.st_blksize == got[i + 6].st_blksize && st.st_blksize == extended[i + 6],
+		      "forced: %ld and %u, not %ld", (long)got[i + 6].st_blksize, extended[i + 6],
+		      (long)st.st_blksize);
+		CHECK(got[i].st_blksize == extended[i], "not forced: %u, not %ld", extended[i],
+		      (long)got[i].st_blksize);
 		CHECK(got[i].st_blksize == got[i + 12].st_blksize, "not forced: %ld, then %ld",
 		      (long)got[i].st_blksize, (long)got[i + 12].st_blksize);
 	}

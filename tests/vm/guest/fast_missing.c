@@ -244,10 +244,7 @@ static void *exchange(void *unused)
 	return NULL;
 }
 
-/*
- * Two names are exchanged all the time: neither is ever missing.  Each is one component, since in a
- * program of several threads others are left to the kernel's call.
- */
+/* Two names are exchanged all the time: neither is ever missing. */
 static void never_missing(void)
 {
 	struct cosy_stats before = counts();

@@ -15,11 +15,14 @@ static int dir;
 
 static const char deep[] = "1/2/3/4/5/6/7/8/9/file";
 static const char longest[] = "a-component-of-thirty-two-bytes-/a-component-of-thirty-two-bytes-/"
-			      "a-component-of-thirty-two-bytes-/file";
-/* Its directories just fill the text that is kept: 96 bytes with their slashes. */
+			      "a-component-of-thirty-two-bytes-/a-component-of-thirty-two-bytes-/"
+			      "a-component-of-thirty-two-bytes-/a-component-of-thirty-two-bytes-/"
+			      "file";
+/* Its directories just fill the text that is kept: 192 bytes with their slashes. */
 static const char just[] = "a-component-of-thirty-one-bytes/a-component-of-thirty-one-bytes/"
-			   "a-component-of-thirty-one-bytes/file";
-_Static_assert(sizeof(just) == 96 + sizeof("file"), "the text is full");
+			   "a-component-of-thirty-one-bytes/a-component-of-thirty-one-bytes/"
+			   "a-component-of-thirty-one-bytes/a-component-of-thirty-one-bytes/file";
+_Static_assert(sizeof(just) == 192 + sizeof("file"), "the text is full");
 
 static void file_make(const char *name, int size)
 {

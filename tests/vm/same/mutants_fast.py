@@ -108,6 +108,28 @@ MUTANTS = [
         "",
         by="fast_read",
     ),
+    Mutant(
+        "fresh-end",
+        "kmod/fast/read.c",
+        "!cosy_is_fresh(run, mapping->host->i_sb)))\n\t\treturn false;",
+        "0))\n\t\treturn false;",
+        by="fast_failed",
+        disk=True,
+    ),
+    Mutant(
+        "read-end",
+        "kmod/fast/read.c",
+        "if (left <= 0 && likely(",
+        "if (left <= 1 && likely(",
+        by="fast_read",
+    ),
+    Mutant(
+        "read-longer",
+        "kmod/fast/read.c",
+        "*pos < i_size_read(inode)))",
+        "0))",
+        by="fast_read",
+    ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, *count)", "0", by="fast_read"),
     # Names and attributes
     Mutant("name-link", "kmod/fast/lookup.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
@@ -160,7 +182,21 @@ MUTANTS = [
     ),
     # Attributes taken from the inode, and names found as neighbours
     Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", "", by="fast_list"),
-    Mutant("agreed-other", "kmod/fast/attributes.c", "&& run->agreed == inode->i_sb;", ";", by="fast_next"),
+    Mutant(
+        "agreed-other",
+        "kmod/fast/attributes.c",
+        "&& run->agreed == inode->i_sb;",
+        ";",
+        by="fast_next",
+        harmless="only statx relies on it where the setting can be read, and each tmpfs answers statx alike",
+    ),
+    Mutant(
+        "block-size-forced",
+        "kmod/fast/attributes.c",
+        "return READ_ONCE(*shmem_setting) != SHMEM_SETTING_FORCE;",
+        "return true;",
+        by="fast_list",
+    ),
     Mutant(
         "inode-getattr",
         "kmod/fast/attributes.c",
@@ -241,6 +277,20 @@ MUTANTS = [
     ),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", "", by="fast_list"),
     Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;", by="fast_stat"),
+    Mutant(
+        "pwd-threads",
+        "kmod/fast/lookup.h",
+        "kept = path_equal(&fs->pwd, &run->pwd);",
+        "kept = true;",
+        by="fast_threads",
+    ),
+    Mutant(
+        "root-threads",
+        "kmod/fast/prefix.c",
+        "kept = path_equal(&fs->root, &run->root);",
+        "kept = true;",
+        by="fast_threads",
+    ),
     Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", "", by="fast_list"),
     # Names of several components
     Mutant(
