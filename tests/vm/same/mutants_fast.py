@@ -104,8 +104,8 @@ MUTANTS = [
     Mutant(
         "limited-mode",
         "kmod/fast/read.c",
-        "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||",
-        "",
+        "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ)",
+        "0",
         by="fast_read",
     ),
     Mutant(
@@ -123,14 +123,7 @@ MUTANTS = [
         "if (left <= 1 && likely(",
         by="fast_read",
     ),
-    Mutant(
-        "read-longer",
-        "kmod/fast/read.c",
-        "*pos < i_size_read(inode)))",
-        "0))",
-        by="fast_read",
-    ),
-    Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, *count)", "0", by="fast_read"),
+    Mutant("memory", "kmod/fast/read.c", "!access_ok(to, count)", "0", by="fast_read"),
     # Names and attributes
     Mutant("name-link", "kmod/fast/lookup.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
     Mutant(
@@ -432,15 +425,15 @@ MUTANTS = [
     Mutant(
         "permission-event",
         "kmod/fast/read.c",
-        "ssize_t result = rw_verify_area(READ, file, pos, asked), more;",
-        "ssize_t result = 0, more;",
+        "result = rw_verify_area(READ, file, pos, asked);",
+        "result = 0;",
         by="fast_watched",
     ),
     Mutant(
         "read-grown",
         "kmod/fast/read.c",
-        "unlikely(count < asked && result == (ssize_t)count &&",
-        "unlikely(0 && result == (ssize_t)count &&",
+        "unlikely(result == (ssize_t)count && count < asked &&",
+        "unlikely(0 && count < asked &&",
         by="fast_watched",
     ),
     Mutant(
