@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* admit.c - see admit.h. */
+#include <linux/blk_types.h>
 #include <linux/dcache.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
@@ -27,12 +28,16 @@ static bool tmpfs_is_plain(const struct super_block *sb)
 }
 
 /*
- * Reading a mapped hole makes a clean page, which counts as a block until it is reclaimed.  Pages of
- * tmpfs are reclaimed where there is swap; or on demand of a process that has them mapped.
+ * Reading a mapped hole makes a clean page, which counts as a block until it is dropped: on demand of
+ * the administrator, or where there is swap.  A file without blocks has no such page, nor has one
+ * whose blocks are as many as its size needs.
  */
 static bool tmpfs_keeps_blocks(const struct inode *inode)
 {
-	return !inode->i_blocks || (swap_pages && !READ_ONCE(*swap_pages));
+	u64 blocks = inode->i_blocks;
+
+	return !blocks || (swap_pages && !READ_ONCE(*swap_pages) &&
+			   blocks << SECTOR_SHIFT >= (u64)i_size_read(inode));
 }
 
 bool cosy_watch_admits_directory(const struct dentry *dir)

@@ -6,7 +6,7 @@
  *
  *  1. find the directory, and register it and those on the way to it
  *  2. read the words of the way and of the numbers
- *  3. wait for mounts; give up if a directory on the way is being changed
+ *  3. wait for mounts; give up if a directory on the way is being changed, or is not registered
  *  4. find the directory again, and check permissions
  *  5. lock the directory against changes of its entries
  *  6. for each entry: register its inode, read its word, check that it is stable, read attributes
@@ -25,12 +25,14 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
+#include <linux/static_call.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
 #include "fast/lookup.h"
+#include "run/dispatch.h"
 #include "watch/admit.h"
 #include "watch/children.h"
 #include "watch/hooks.h"
@@ -143,9 +145,11 @@ static int way_visit(struct cosy_watch_reading *r,
 		if (steps == COSY_WATCH_WAYS - 1) {
 			error = -EOPNOTSUPP;
 		} else if (at.dentry == at.mnt->mnt_root) {
-			if (!follow_up(&at))
+			/* The directory below is a name on the way as well. */
+			if (follow_up(&at) && cosy_watch_mount_is_own(at.mnt))
+				error = visit(r, d_inode(at.dentry));
+			else
 				error = -EOPNOTSUPP;
-			continue;
 		} else if (IS_ROOT(at.dentry)) {
 			error = -EOPNOTSUPP;
 		} else {
@@ -167,44 +171,74 @@ static int way_register(struct cosy_watch_reading *r, struct inode *dir)
 	/* The hooks must see changes of every directory on the way. */
 	if (!cosy_hooks_see_directory(dir))
 		return -EOPNOTSUPP;
-	cosy_watcher_register_way(r->watcher, dir);
-	return 0;
+	return cosy_watcher_register_way(r->watcher, dir) ? 0 : -EAGAIN;
 }
 
+/* A directory that was not registered has come to be on the way since. */
 static int way_check(struct cosy_watch_reading *r, struct inode *dir)
 {
-	return cosy_watch_is_changing(dir) ? -EAGAIN : 0;
+	return cosy_watch_is_changing(dir) || !cosy_watcher_has_way(r->watcher, dir) ? -EAGAIN : 0;
+}
+
+static int hook_file_none(struct file *file, int mask)
+{
+	return -EOPNOTSUPP;
+}
+
+DEFINE_STATIC_CALL(cosy_hook_file, hook_file_none);
+
+void __init cosy_watch_children_init(void)
+{
+	void *permission = cosy_unexported("security_file_permission");
+
+	if (permission)
+		static_call_update(cosy_hook_file, (typeof(&hook_file_none))permission);
+}
+
+/* Asks for what readdir asks each time, of a directory that the caller has opened. */
+static int descriptor_check(const struct cosy_watch_reading *r)
+{
+	struct fd fd = fdget(r->asked->dirfd);
+	int error = -EAGAIN;
+
+	if (fd_file(fd) && path_equal(&fd_file(fd)->f_path, &r->dir) &&
+	    (fd_file(fd)->f_mode & FMODE_READ))
+		error = static_call(cosy_hook_file)(fd_file(fd), MAY_READ);
+	fdput(fd);
+	return error;
 }
 
 /*
  * Asks for what opendir and readdir ask.  A descriptor's directory was opened.  For others it is
  * opened now, as the last one was if nothing has changed since.
  */
-static int listing_check(struct cosy_watch_reading *r, u64 way)
+static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_read *read)
 {
 	struct cosy_watcher *watcher = r->watcher;
-	const struct inode *inode = d_inode(r->dir.dentry);
 	struct file *file;
 	int error;
 
 	error = path_permission(&r->dir, MAY_EXEC);
-	if (error || r->asked->dirfd != AT_FDCWD)
+	if (error)
 		return error;
-	if (watcher->listed_sb == inode->i_sb && watcher->listed_ino == inode->i_ino &&
-	    watcher->listed_way == way)
+	if (r->asked->dirfd != AT_FDCWD)
+		return descriptor_check(r);
+	if (watcher->listed_word == read->dir_word && watcher->listed_value == read->dir_value &&
+	    watcher->listed_way == read->way)
 		return 0;
 	error = path_permission(&r->dir, MAY_READ | MAY_OPEN);
 	if (error)
 		return error;
 	WRITE_ONCE(watcher->reader, current);
-	file = dentry_open(&r->dir, O_RDONLY | O_DIRECTORY, current_cred());
+	/* Nobody is told of it: the program has not opened anything. */
+	file = dentry_open(&r->dir, O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY, current_cred());
 	WRITE_ONCE(watcher->reader, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	fput(file);
-	watcher->listed_sb = inode->i_sb;
-	watcher->listed_ino = inode->i_ino;
-	watcher->listed_way = way;
+	watcher->listed_word = read->dir_word;
+	watcher->listed_value = read->dir_value;
+	watcher->listed_way = read->way;
 	return 0;
 }
 
@@ -344,13 +378,16 @@ static void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *en
 	if (!inode || READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE))
 		return;
 	word = cosy_watcher_register(r->watcher, inode);
+	if (!word)
+		return;
 	value = atomic64_read(cosy_watch_word(r->watcher, word));
 	smp_mb();
-	if (!cosy_watch_is_stable(inode) || attributes_get(&path, &stat))
+	/* st_blksize shows that huge pages were switched on for all of tmpfs. */
+	if (!cosy_watch_is_stable(inode) || attributes_get(&path, &stat) ||
+	    stat.blksize != i_blocksize(inode)) {
+		cosy_watcher_unregister(r->watcher, word);
 		return;
-	/* Huge pages were switched on for all of tmpfs. */
-	if (stat.blksize != i_blocksize(inode))
-		return;
+	}
 	stat_fill((struct stat *)entry->stat, &stat);
 	entry->value = value;
 	entry->word = word;
@@ -397,9 +434,7 @@ static int directory_read(struct cosy_watch_reading *r, struct cosy_watch_read *
 	if (cosy_watcher_has_ticked(watcher, r->tick))
 		return -EAGAIN;
 	cosy_watch_settle_mounts();
-	error = way_check(r, inode);
-	if (!error)
-		error = way_visit(r, way_check);
+	error = cosy_watch_is_changing(inode) ? -EAGAIN : way_visit(r, way_check);
 	if (!error)
 		error = directory_find(r, &again);
 	if (error)
@@ -408,7 +443,7 @@ static int directory_read(struct cosy_watch_reading *r, struct cosy_watch_read *
 	path_put(&again);
 	if (!same)
 		return -EAGAIN;
-	error = listing_check(r, ret->way);
+	error = listing_check(r, ret);
 	if (!error)
 		error = cosy_watch_check_process(watcher);
 	if (error)
@@ -432,11 +467,12 @@ static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *r
 	error = -EOPNOTSUPP;
 	if (cosy_watch_mount_is_own(r->dir.mnt) && cosy_watch_admits_directory(r->dir.dentry))
 		error = way_visit(r, way_register);
-	if (!error)
+	if (!error) {
 		read->dir_word =
 			cosy_watcher_register_directory(r->watcher, d_inode(r->dir.dentry));
-	if (!error)
-		error = directory_read(r, read);
+		error = read->dir_word ? directory_read(r, read) : -EAGAIN;
+	}
+	cosy_watcher_finish(r->watcher);
 	path_put(&r->dir);
 	if (error)
 		return error;

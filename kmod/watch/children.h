@@ -9,7 +9,7 @@ struct cosy_watcher;
 /* Serves COSY_IOC_WATCH_READ, under the watcher's lock: 0 or an error, see the uapi header. */
 long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read);
 
-/* Finds what this file needs.  NULL, or the reason why there are no watchers. */
-const char *cosy_watch_children_init(void);
+/* Finds the security module's function, without which there are no READs by descriptors. */
+void cosy_watch_children_init(void);
 
 #endif /* COSY_WATCH_CHILDREN_H */

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hooks.c - see hooks.h. */
+#include <linux/close_range.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/mount.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/seccomp.h>
 #include <linux/shmem_fs.h>
 #include <linux/xattr.h>
 #include "compat/compat.h"
@@ -15,12 +20,19 @@
 /* The n-th argument of the traced function, counted from 0. */
 #define ARGUMENT(n, type) ((type)cosy_ftrace_argument(regs, n))
 
+/* An argument of a system call, of which those of 64-bit programs get their registers. */
+#define CALL_ARGUMENT(name) (ARGUMENT(0, const struct pt_regs *)->name)
+
 #define HOOK(name, body)                                                                           \
 	static void notrace name(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,   \
 				 struct ftrace_regs *regs)                                         \
 	{                                                                                          \
 		body                                                                               \
 	}
+
+#define NAMESPACES                                                                                 \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
+	 CLONE_NEWPID | CLONE_NEWNET)
 
 static __always_inline void note_entry(struct inode *dir, struct dentry *entry)
 {
@@ -33,6 +45,22 @@ static __always_inline void note_number(const struct path *path, const struct fi
 {
 	if (d_is_dir(path->dentry) || (file->f_flags & O_PATH))
 		cosy_watch_note_numbers();
+}
+
+/*
+ * Threads share all.  A child shares nothing, or this memory until it calls exec, while its parent
+ * waits.  Whatever else a process shares, another one could change unseen.
+ */
+static __always_inline void note_clone(u64 flags)
+{
+	u64 shared = flags & (CLONE_VM | CLONE_FS | CLONE_FILES);
+
+	if (likely(!shared) ||
+	    ((flags & CLONE_THREAD) && shared == (CLONE_VM | CLONE_FS | CLONE_FILES)))
+		return;
+	if (!(flags & (CLONE_THREAD | NAMESPACES)) && (flags & CLONE_VFORK) && shared == CLONE_VM)
+		return;
+	cosy_watch_end_process();
 }
 
 /* setattr, set_acl, fileattr_set (idmap, dentry, ...) */
@@ -61,6 +89,24 @@ HOOK(hook_process, { cosy_watch_end_process(); })
 /* chroot_fs_refs, of pivot_root(2) */
 HOOK(hook_mounts, { cosy_watch_end_mounts(); })
 
+/* kernel_clone (arguments) */
+HOOK(hook_clone, { note_clone(ARGUMENT(0, const struct kernel_clone_args *)->flags); })
+/* seccomp(2) */
+HOOK(hook_seccomp, {
+	if (CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER)
+		cosy_watch_end_process();
+})
+/* prctl(2) */
+HOOK(hook_prctl, {
+	if ((int)CALL_ARGUMENT(di) == PR_SET_SECCOMP)
+		cosy_watch_end_process();
+})
+/* close_range(2) */
+HOOK(hook_close_range, {
+	if (CALL_ARGUMENT(dx) & CLOSE_RANGE_UNSHARE)
+		cosy_watch_end_process();
+})
+
 enum kind {
 	DENTRY,
 	MAKE,
@@ -73,6 +119,10 @@ enum kind {
 	DIRECTORY,
 	PROCESS,
 	MOUNTS,
+	CLONE,
+	SECCOMP,
+	PRCTL,
+	CLOSE_RANGE,
 	KIND_CNT
 };
 
@@ -80,7 +130,8 @@ static const ftrace_func_t kind_function[KIND_CNT] = {
 	[DENTRY] = hook_dentry,	  [MAKE] = hook_make,	  [REMOVE] = hook_remove,
 	[LINK] = hook_link,	  [RENAME] = hook_rename, [XATTR] = hook_xattr,
 	[OPEN] = hook_open,	  [NUMBER] = hook_number, [DIRECTORY] = hook_directory,
-	[PROCESS] = hook_process, [MOUNTS] = hook_mounts,
+	[PROCESS] = hook_process, [MOUNTS] = hook_mounts, [CLONE] = hook_clone,
+	[SECCOMP] = hook_seccomp, [PRCTL] = hook_prctl,	  [CLOSE_RANGE] = hook_close_range,
 };
 
 static struct ftrace_ops kind_ops[KIND_CNT];
@@ -279,6 +330,14 @@ const char *__init cosy_hooks_register(void)
 	trace_named(PROCESS, "__ia32_sys_unshare", true);
 	trace_named(PROCESS, "__ia32_sys_setns", true);
 	trace_named(MOUNTS, "chroot_fs_refs", false);
+	trace_named(CLONE, "kernel_clone", false);
+	trace_named(SECCOMP, "__x64_sys_seccomp", false);
+	trace_named(PRCTL, "__x64_sys_prctl", false);
+	trace_named(CLOSE_RANGE, "__x64_sys_close_range", false);
+	/* Calls of 32-bit programs, in whose registers the arguments are elsewhere. */
+	trace_named(PROCESS, "__ia32_sys_seccomp", true);
+	trace_named(PROCESS, "__ia32_sys_prctl", true);
+	trace_named(PROCESS, "__ia32_sys_close_range", true);
 	if (reason) {
 		cosy_hooks_unregister();
 		return reason;
@@ -297,10 +356,24 @@ const char *__init cosy_hooks_register(void)
 	return "traced functions do not call their hooks";
 }
 
+static struct ftrace_ops probe; /* never registered */
+
+bool cosy_hooks_can_be_removed(void)
+{
+	/* It fails once the kernel has given up tracing. */
+	return ftrace_set_filter_ip(&probe, traced[0].at, 0, 1) != -ENODEV;
+}
+
 void cosy_hooks_unregister(void)
 {
+	bool removed = true;
+	u32 i;
+
 	while (registered)
-		unregister_ftrace_function(&kind_ops[--registered]);
+		removed &= !unregister_ftrace_function(&kind_ops[--registered]);
+	for (i = 0; removed && i < KIND_CNT; i++)
+		ftrace_free_filter(&kind_ops[i]);
+	ftrace_free_filter(&probe);
 	module_put(ext4_module);
 	ext4_module = NULL;
 }

@@ -4,7 +4,8 @@
  *
  * Traced are the file systems' own operations, by the addresses in their tables: the kernel calls
  * them with all locks held that the change needs.  Some others are traced by name: opening a file,
- * and what changes a process's credentials, directories and namespaces.  All are registered when the
+ * and what changes a process's credentials, directories, namespaces and filters, or lets another process
+ * share its memory, directories or descriptors.  All are registered when the
  * module is loaded, never on demand of a user, and cannot be switched off (FTRACE_OPS_FL_PERMANENT).
  */
 #ifndef COSY_HOOKS_H
@@ -21,6 +22,9 @@ void cosy_hooks_unregister(void);
 
 /* Tells whether all traced functions still call their hooks, as far as their code shows. */
 bool cosy_hooks_are_in_place(void);
+
+/* Tells whether tracing works so far that cosy_hooks_unregister would take the hooks away. */
+bool cosy_hooks_can_be_removed(void);
 
 /* Tells whether hooks see all changes of an inode: its operations are of a table with hooks. */
 bool cosy_hooks_see_directory(const struct inode *dir);

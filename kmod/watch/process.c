@@ -19,6 +19,7 @@
 #include "users.h"
 #include "watch/children.h"
 #include "watch/process.h"
+#include "watch/watch.h"
 
 static long mount_namespace_offset __ro_after_init; /* from a struct vfsmount */
 static const seqlock_t *mount_lock_address __ro_after_init;
@@ -171,6 +172,12 @@ static const struct file_operations watch_fops = {
 	.llseek = noop_llseek,
 };
 
+/* A reason that may go away. */
+static bool process_is_alone(void)
+{
+	return thread_group_empty(current) && atomic_read(&current->mm->mm_users) == 1;
+}
+
 /* Fills in the process.  Its only thread is the caller, and nobody else has its memory. */
 static int process_enter(struct cosy_watcher *watcher)
 {
@@ -180,10 +187,12 @@ static int process_enter(struct cosy_watcher *watcher)
 		return error;
 	watcher->files = current->files;
 	watcher->fs = current->fs;
-	watcher->mounts = current->nsproxy->mnt_ns;
 	/* It is among the address spaces by now, so whatever it changes from here on ends it. */
-	if (!thread_group_empty(current) || atomic_read(&current->mm->mm_users) != 1)
+	if (!process_is_alone())
 		return -EAGAIN;
+	/* The heartbeat may have ended all that were there before. */
+	if (cosy_watch_is_refused())
+		return -EOPNOTSUPP;
 	return cosy_watch_check_process(watcher);
 }
 
@@ -197,6 +206,8 @@ long cosy_watch_open(const struct cosy_watch *request)
 		return -EINVAL;
 	if (!current->mm)
 		return -EINVAL;
+	if (!process_is_alone())
+		return -EAGAIN;
 	user = cosy_user_get();
 	if (IS_ERR(user))
 		return PTR_ERR(user);

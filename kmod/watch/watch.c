@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include "compat/compat.h"
 #include "watch/admit.h"
+#include "watch/children.h"
 #include "watch/hooks.h"
 #include "watch/process.h"
 #include "watch/self_test.h"
@@ -49,6 +50,10 @@ static bool __init kernel_is_tested(void)
 	static const char *const series[] __initconst = { "6.12." };
 	u32 i;
 
+	/* Some vendors' kernels have other file systems by the same version. */
+#if defined(RHEL_RELEASE_CODE) || defined(CONFIG_SUSE_KERNEL)
+	return false;
+#endif
 	for (i = 0; i < ARRAY_SIZE(series); i++) {
 		if (!strncmp(utsname()->release, series[i], strlen(series[i])))
 			return true;
@@ -58,14 +63,25 @@ static bool __init kernel_is_tested(void)
 
 /* --- The heartbeat --------------------------------------------------------------------------- */
 
+#define MISSING_BEATS 3
+
 static void beat(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(heart, beat);
 
+/*
+ * A tracer that is being attached to the same function replaces the call for a moment, so only one
+ * that is missing at several beats in a row is lost.  Hooks that cannot be taken away any more keep
+ * the module.
+ */
 static void beat(struct work_struct *unused)
 {
-	if (!cosy_hooks_are_in_place()) {
+	static u32 missing;
+
+	missing = cosy_hooks_are_in_place() ? 0 : missing + 1;
+	if (missing == MISSING_BEATS || !cosy_hooks_can_be_removed()) {
 		WRITE_ONCE(refusal, "a traced function no longer calls its hook");
 		cosy_watch_end_all();
+		__module_get(THIS_MODULE);
 		pr_warn("cosy: %s: no more metadata windows\n", refusal);
 		return;
 	}
@@ -87,6 +103,7 @@ static const char *__init watch_start(void)
 	if (why)
 		return why;
 	cosy_watch_admit_init();
+	cosy_watch_children_init();
 	if (cosy_watchers_init())
 		return "out of memory";
 	why = cosy_hooks_register();
@@ -121,7 +138,12 @@ void cosy_watch_exit(void)
 	cosy_watchers_exit();
 }
 
+bool cosy_watch_is_refused(void)
+{
+	return READ_ONCE(refusal);
+}
+
 long cosy_watch(const struct cosy_watch *request)
 {
-	return READ_ONCE(refusal) ? -EOPNOTSUPP : cosy_watch_open(request);
+	return cosy_watch_is_refused() ? -EOPNOTSUPP : cosy_watch_open(request);
 }

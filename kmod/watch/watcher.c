@@ -16,16 +16,28 @@
 /* Hooks run with preemption off, so these locks are raw. */
 struct bucket {
 	struct hlist_head slots;
+	u32 count;
+	raw_spinlock_t lock;
+};
+
+/* Watchers, by address space. */
+struct space {
+	struct hlist_head watchers;
 	raw_spinlock_t lock;
 };
 
 #define BUCKET_BITS 13
-#define SPACE_BITS  8
+#define SPACE_BITS  10
+
+/* What a change of an inode costs at most, and with it the processes that wait for the lock. */
+#define BUCKET_MAX 64
+/* Watchers of all users: so many words are changed by each change of a mount. */
+#define WATCHERS_MAX 4096
 
 static struct bucket *buckets;
-static u64 key[2] __ro_after_init;		  /* nobody can choose inodes that share a bucket */
-static struct hlist_head spaces[1 << SPACE_BITS]; /* watchers, by address space */
-static DEFINE_RAW_SPINLOCK(spaces_lock);
+static u64 key[2] __ro_after_init; /* nobody can choose inodes that share a bucket */
+static struct space spaces[1 << SPACE_BITS];
+static atomic_t watchers_cnt = ATOMIC_INIT(0);
 static struct page *ended_page;
 
 /* --- Words --------------------------------------------------------------------------------- */
@@ -54,15 +66,36 @@ static __always_inline u32 bucket_of(const struct super_block *sb, u64 ino)
 	return hash_64((mixed ^ mixed >> 32) + ((unsigned long)sb ^ key[1]), BUCKET_BITS);
 }
 
+/* Answers of its READ have ended by the tick. */
+static __always_inline bool slot_is_silent(const struct cosy_watch_slot *slot)
+{
+	return READ_ONCE(slot->watcher->tick) - slot->tick >= COSY_WATCH_TICKS;
+}
+
+/* Under the bucket's lock. */
+static void bucket_drop(struct bucket *bucket, struct cosy_watch_slot *slot)
+{
+	hlist_del_init(&slot->node);
+	bucket->count--;
+}
+
 static noinline void bucket_note(struct bucket *bucket, const struct inode *inode,
 				 enum cosy_watch_event event)
 {
-	const struct cosy_watch_slot *slot;
+	struct cosy_watch_slot *slot;
+	struct hlist_node *next;
 
 	raw_spin_lock(&bucket->lock);
-	hlist_for_each_entry(slot, &bucket->slots, node) {
-		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb ||
-		    READ_ONCE(slot->watcher->tick) - slot->tick > 1)
+	hlist_for_each_entry_safe(slot, next, &bucket->slots, node)
+	{
+		if (slot_is_silent(slot)) {
+			bucket_drop(bucket, slot);
+			continue;
+		}
+		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb)
+			continue;
+		/* A READ opens a directory, but does not list it. */
+		if (event == COSY_WATCH_OPENED && READ_ONCE(slot->watcher->reader) == current)
 			continue;
 		if (!slot->way || event == COSY_WATCH_ITSELF)
 			word_change(slot->watcher, slot->word);
@@ -90,42 +123,109 @@ static void slot_remove(struct cosy_watch_slot *slot)
 {
 	struct bucket *bucket = &buckets[slot->bucket];
 
-	if (!slot->used)
+	/* Others only take silent ones out. */
+	if (hlist_unhashed_lockless(&slot->node))
 		return;
-	raw_spin_lock(&bucket->lock);
-	hlist_del(&slot->node);
-	raw_spin_unlock(&bucket->lock);
-	slot->used = false;
-	/* Answers that were kept for this slot are stale from now on. */
+	/*
+	 * Answers that were kept for this slot are stale from now on.  The word changes before nobody
+	 * is told of the inode any more.
+	 */
 	word_change(slot->watcher, slot->word);
+	raw_spin_lock(&bucket->lock);
+	if (!hlist_unhashed(&slot->node))
+		bucket_drop(bucket, slot);
+	raw_spin_unlock(&bucket->lock);
 }
 
-static void slot_register(struct cosy_watch_slot *slot, const struct inode *inode, bool way)
+static __always_inline bool slot_is_way(const struct cosy_watch_slot *slot)
 {
-	struct bucket *bucket;
+	return slot->word == COSY_WATCH_WAY;
+}
 
-	slot_remove(slot);
-	slot->sb = inode->i_sb;
-	slot->ino = inode->i_ino;
-	slot->way = way;
-	slot->bucket = bucket_of(slot->sb, slot->ino);
-	slot->tick = READ_ONCE(slot->watcher->tick);
-	slot->used = true;
-	bucket = &buckets[slot->bucket];
+/* Returns the slot that a watcher has for this use of an inode, or NULL.  Under the bucket's lock. */
+static struct cosy_watch_slot *bucket_search(struct bucket *bucket,
+					     const struct cosy_watch_slot *as)
+{
+	struct cosy_watch_slot *slot;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(slot, next, &bucket->slots, node)
+	{
+		if (slot->watcher == as->watcher && slot->ino == as->ino && slot->sb == as->sb &&
+		    slot->way == as->way && slot_is_way(slot) == slot_is_way(as))
+			return slot;
+		if (slot_is_silent(slot))
+			bucket_drop(bucket, slot);
+	}
+	return NULL;
+}
+
+/*
+ * Registers what the caller has filled in of `wanted`: in the slot that the watcher has of it, or else
+ * in `slot`.  Returns the slot, or NULL: the bucket is full.
+ */
+static struct cosy_watch_slot *slot_register(struct cosy_watch_slot *slot,
+					     const struct cosy_watch_slot *wanted)
+{
+	struct bucket *bucket = &buckets[wanted->bucket];
+	struct cosy_watch_slot *own;
+
 	raw_spin_lock(&bucket->lock);
-	hlist_add_head(&slot->node, &bucket->slots);
+	own = bucket_search(bucket, wanted);
+	if (own) {
+		own->tick = READ_ONCE(own->watcher->tick);
+		raw_spin_unlock(&bucket->lock);
+		own->reading = own->watcher->readings;
+		goto registered;
+	}
 	raw_spin_unlock(&bucket->lock);
+	slot_remove(slot);
+	slot->sb = wanted->sb;
+	slot->ino = wanted->ino;
+	slot->way = wanted->way;
+	slot->bucket = wanted->bucket;
+	own = NULL;
+	raw_spin_lock(&bucket->lock);
+	if (bucket->count < BUCKET_MAX) {
+		own = slot;
+		slot->tick = READ_ONCE(slot->watcher->tick);
+		hlist_add_head(&slot->node, &bucket->slots);
+		bucket->count++;
+	}
+	raw_spin_unlock(&bucket->lock);
+	if (!own)
+		return NULL;
+	slot->reading = slot->watcher->readings;
+registered:
 	/* Pairs with cosy_watch_note: the caller now reads the word, and then locks and counts. */
 	smp_mb();
+	return own;
+}
+
+static void slot_want(struct cosy_watch_slot *wanted, struct cosy_watcher *watcher, u32 word,
+		      const struct inode *inode, bool way)
+{
+	wanted->watcher = watcher;
+	wanted->word = word;
+	wanted->sb = inode->i_sb;
+	wanted->ino = inode->i_ino;
+	wanted->way = way;
+	wanted->bucket = bucket_of(inode->i_sb, inode->i_ino);
 }
 
 static u32 word_register(struct cosy_watcher *watcher, const struct inode *inode, bool way)
 {
+	struct cosy_watch_slot wanted, *slot;
 	u32 word = watcher->next;
 
-	watcher->next = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
-	slot_register(&watcher->slots[word], inode, way);
-	return word;
+	/* A READ registers fewer inodes than there are words. */
+	while (watcher->slots[word].reading == watcher->readings)
+		word = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
+	slot_want(&wanted, watcher, word, inode, way);
+	slot = slot_register(&watcher->slots[word], &wanted);
+	if (slot == &watcher->slots[word])
+		watcher->next = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
+	return slot ? slot->word : 0;
 }
 
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode)
@@ -138,88 +238,113 @@ u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct i
 	return word_register(watcher, dir, true);
 }
 
-void cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir)
+bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	struct cosy_watch_slot *ways = watcher->slots + COSY_WATCH_WORDS;
-	u32 i;
+	struct cosy_watch_slot *ways = watcher->slots + COSY_WATCH_WORDS, wanted, *slot;
+	u32 i = watcher->next_way, steps;
 
-	for (i = 0; i < COSY_WATCH_WAYS; i++) {
-		if (ways[i].ino == dir->i_ino && ways[i].sb == dir->i_sb && ways[i].used &&
-		    ways[i].tick == READ_ONCE(watcher->tick))
-			return;
+	for (steps = 0; ways[i].reading == watcher->readings; steps++) {
+		if (steps == COSY_WATCH_WAYS)
+			return false;
+		i = (i + 1) % COSY_WATCH_WAYS;
 	}
-	slot_register(&ways[watcher->next_way], dir, true);
-	watcher->next_way = (watcher->next_way + 1) % COSY_WATCH_WAYS;
+	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
+	slot = slot_register(&ways[i], &wanted);
+	if (slot == &ways[i])
+		watcher->next_way = (i + 1) % COSY_WATCH_WAYS;
+	return slot;
+}
+
+bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir)
+{
+	struct cosy_watch_slot wanted, *slot;
+	struct bucket *bucket;
+
+	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
+	bucket = &buckets[wanted.bucket];
+	raw_spin_lock(&bucket->lock);
+	slot = bucket_search(bucket, &wanted);
+	raw_spin_unlock(&bucket->lock);
+	return slot && slot->reading == watcher->readings;
+}
+
+void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word)
+{
+	slot_remove(&watcher->slots[word]);
 }
 
 /* --- Processes ----------------------------------------------------------------------------- */
 
-static __always_inline struct hlist_head *space_of(const struct mm_struct *mm)
+static __always_inline struct space *space_of(const struct mm_struct *mm)
 {
 	return &spaces[hash_ptr(mm, SPACE_BITS)];
 }
 
-/* Returns the watcher of an address space, or NULL.  Under spaces_lock. */
-static struct cosy_watcher *space_watcher(const struct mm_struct *mm)
+/* Returns the watcher of an address space, or NULL.  Under the space's lock. */
+static struct cosy_watcher *space_watcher(const struct space *space, const struct mm_struct *mm)
 {
 	struct cosy_watcher *watcher;
 
-	hlist_for_each_entry(watcher, space_of(mm), node) {
+	hlist_for_each_entry(watcher, &space->watchers, node) {
 		if (watcher->mm == mm)
 			return watcher;
 	}
 	return NULL;
 }
 
-static __always_inline bool space_may_be_watched(const struct mm_struct *mm)
+/* Calls `note` for the watcher of the calling process, if there is one. */
+static __always_inline void process_note(void (*note)(struct cosy_watcher *watcher))
 {
-	return mm && unlikely(!hlist_empty(space_of(mm)));
+	struct cosy_watcher *watcher;
+	struct space *space;
+
+	if (!current->mm)
+		return;
+	space = space_of(current->mm);
+	if (likely(hlist_empty(&space->watchers)))
+		return;
+	raw_spin_lock(&space->lock);
+	watcher = space_watcher(space, current->mm);
+	if (watcher)
+		note(watcher);
+	raw_spin_unlock(&space->lock);
+}
+
+static void numbers_change(struct cosy_watcher *watcher)
+{
+	if (READ_ONCE(watcher->reader) != current)
+		word_change(watcher, COSY_WATCH_NUMBERS);
 }
 
 void cosy_watch_note_numbers(void)
 {
-	struct cosy_watcher *watcher;
-
-	if (likely(!space_may_be_watched(current->mm)))
-		return;
-	raw_spin_lock(&spaces_lock);
-	watcher = space_watcher(current->mm);
-	if (watcher && READ_ONCE(watcher->reader) != current)
-		word_change(watcher, COSY_WATCH_NUMBERS);
-	raw_spin_unlock(&spaces_lock);
+	process_note(numbers_change);
 }
 
 /*
  * The directory changes after this, without a lock that a READ could check.  So that is followed
- * only where nobody else has this memory, who could make a READ, or use one, in between.
+ * only where no other thread could make a READ in between.
  */
+static void directory_change(struct cosy_watcher *watcher)
+{
+	word_change(watcher, COSY_WATCH_WAY);
+	if (current->fs == watcher->fs && !thread_group_empty(current))
+		watcher_end(watcher);
+}
+
 void cosy_watch_note_directory(void)
 {
-	struct cosy_watcher *watcher;
+	process_note(directory_change);
+}
 
-	if (likely(!space_may_be_watched(current->mm)))
-		return;
-	raw_spin_lock(&spaces_lock);
-	watcher = space_watcher(current->mm);
-	if (watcher) {
-		word_change(watcher, COSY_WATCH_WAY);
-		if (atomic_read(&current->mm->mm_users) != 1)
-			watcher_end(watcher);
-	}
-	raw_spin_unlock(&spaces_lock);
+static void process_end(struct cosy_watcher *watcher)
+{
+	watcher_end(watcher);
 }
 
 void cosy_watch_end_process(void)
 {
-	struct cosy_watcher *watcher;
-
-	if (likely(!space_may_be_watched(current->mm)))
-		return;
-	raw_spin_lock(&spaces_lock);
-	watcher = space_watcher(current->mm);
-	if (watcher)
-		watcher_end(watcher);
-	raw_spin_unlock(&spaces_lock);
+	process_note(process_end);
 }
 
 /* Ends the watchers of a mount namespace, or of all. */
@@ -228,14 +353,16 @@ static void spaces_end(const struct mnt_namespace *mounts)
 	struct cosy_watcher *watcher;
 	u32 i;
 
-	raw_spin_lock(&spaces_lock);
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
-		hlist_for_each_entry(watcher, &spaces[i], node) {
+		if (hlist_empty(&spaces[i].watchers))
+			continue;
+		raw_spin_lock(&spaces[i].lock);
+		hlist_for_each_entry(watcher, &spaces[i].watchers, node) {
 			if (!mounts || watcher->mounts == mounts)
 				watcher_end(watcher);
 		}
+		raw_spin_unlock(&spaces[i].lock);
 	}
-	raw_spin_unlock(&spaces_lock);
 }
 
 void cosy_watch_end_mounts(void)
@@ -275,12 +402,14 @@ static void tick(struct timer_list *unused)
 	spin_unlock(&ticks_lock);
 }
 
-u32 cosy_watcher_begin(struct cosy_watcher *watcher)
+/* Lets ticks come until all slots that are registered by now are silent.  Returns the tick. */
+static u32 ticks_begin(struct cosy_watcher *watcher)
 {
 	u32 now;
 
 	spin_lock_bh(&ticks_lock);
-	watcher->ticks_left = 2;
+	/* One more: it may come before the READ, which has begun, registers its first slot. */
+	watcher->ticks_left = COSY_WATCH_TICKS + 1;
 	if (list_empty(&watcher->active))
 		list_add_tail(&watcher->active, &ticking);
 	if (!timer_pending(&ticks))
@@ -288,6 +417,21 @@ u32 cosy_watcher_begin(struct cosy_watcher *watcher)
 	now = watcher->tick;
 	spin_unlock_bh(&ticks_lock);
 	return now;
+}
+
+u32 cosy_watcher_begin(struct cosy_watcher *watcher)
+{
+	/* 0 is no READ's. */
+	if (!++watcher->readings)
+		watcher->readings = 1;
+	return watcher->began = ticks_begin(watcher);
+}
+
+void cosy_watcher_finish(struct cosy_watcher *watcher)
+{
+	/* Slots may have been registered after any number of ticks. */
+	if (cosy_watcher_has_ticked(watcher, watcher->began))
+		ticks_begin(watcher);
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */
@@ -316,21 +460,25 @@ static int slots_make(struct cosy_watcher *watcher)
 		watcher->slots[i].word = i < COSY_WATCH_WORDS ? i : COSY_WATCH_WAY;
 	}
 	watcher->next = COSY_WATCH_FIRST;
+	watcher->readings = 1; /* no slot's */
 	return 0;
 }
 
 static int space_add(struct cosy_watcher *watcher, struct mm_struct *mm)
 {
+	struct space *space = space_of(mm);
 	int error = -EBUSY;
 
-	raw_spin_lock(&spaces_lock);
-	if (!space_watcher(mm)) {
+	/* Another process may change the namespace as soon as the watcher is there. */
+	watcher->mounts = current->nsproxy->mnt_ns;
+	raw_spin_lock(&space->lock);
+	if (!space_watcher(space, mm)) {
 		mmgrab(mm);
 		watcher->mm = mm;
-		hlist_add_head(&watcher->node, space_of(mm));
+		hlist_add_head(&watcher->node, &space->watchers);
 		error = 0;
 	}
-	raw_spin_unlock(&spaces_lock);
+	raw_spin_unlock(&space->lock);
 	/* Whatever the caller checks about the process comes after this. */
 	smp_mb();
 	return error;
@@ -345,6 +493,10 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&watcher->lock);
 	INIT_LIST_HEAD(&watcher->active);
+	if (atomic_inc_return(&watchers_cnt) > WATCHERS_MAX) {
+		cosy_watcher_destroy(watcher);
+		return ERR_PTR(-ENOSPC);
+	}
 	error = pages_make(watcher);
 	/* A process that makes one watcher after another never finds an earlier one's answer valid. */
 	if (!error)
@@ -364,9 +516,11 @@ void cosy_watcher_destroy(struct cosy_watcher *watcher)
 	u32 i;
 
 	if (watcher->mm) {
-		raw_spin_lock(&spaces_lock);
+		struct space *space = space_of(watcher->mm);
+
+		raw_spin_lock(&space->lock);
 		hlist_del(&watcher->node);
-		raw_spin_unlock(&spaces_lock);
+		raw_spin_unlock(&space->lock);
 		mmdrop(watcher->mm);
 	}
 	spin_lock_bh(&ticks_lock);
@@ -381,6 +535,7 @@ void cosy_watcher_destroy(struct cosy_watcher *watcher)
 	kvfree(watcher->slots);
 	kvfree(watcher->reading);
 	kfree(watcher);
+	atomic_dec(&watchers_cnt);
 }
 
 int __init cosy_watchers_init(void)
@@ -396,6 +551,8 @@ int __init cosy_watchers_init(void)
 	}
 	for (i = 0; i < 1 << BUCKET_BITS; i++)
 		raw_spin_lock_init(&buckets[i].lock);
+	for (i = 0; i < ARRAY_SIZE(spaces); i++)
+		raw_spin_lock_init(&spaces[i].lock);
 	get_random_bytes(key, sizeof(key));
 	word = page_address(ended_page);
 	for (i = 0; i < PAGE_SIZE / sizeof(*word); i++)

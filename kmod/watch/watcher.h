@@ -28,6 +28,7 @@ struct cosy_watch_reading;
 
 #define COSY_WATCH_PAGES (COSY_WATCH_WORDS * sizeof(u64) / PAGE_SIZE)
 #define COSY_WATCH_WAYS	 32 /* directories on the way to others that a watcher remembers */
+#define COSY_WATCH_TICKS 2  /* ticks after which a slot is silent */
 
 /* What happens to an inode. */
 enum cosy_watch_event {
@@ -36,17 +37,17 @@ enum cosy_watch_event {
 	COSY_WATCH_OPENED,   /* it is opened; it counts as open from now on */
 };
 
-/* A registered inode. */
+/* A registered inode.  A watcher has one for each use of an inode. */
 struct cosy_watch_slot {
-	struct hlist_node node; /* in its bucket, under the bucket's lock */
+	struct hlist_node node; /* in its bucket, under the bucket's lock; or unhashed */
 	const struct super_block *sb;
 	u64 ino;
 	struct cosy_watcher *watcher;
 	u16 word;
 	u16 bucket;
-	u32 tick; /* when it was registered */
-	bool way; /* a directory on the way: only what happens to it itself counts */
-	bool used;
+	u32 tick;    /* when it was registered; under the bucket's lock */
+	u32 reading; /* the READ that registered it, which does not give it to another inode */
+	bool way;    /* a directory on the way: only what happens to it itself counts */
 };
 
 struct cosy_watcher {
@@ -54,6 +55,7 @@ struct cosy_watcher {
 	struct mutex lock;	       /* of all below but the words */
 	struct cosy_watch_slot *slots; /* one for each word; those of the ways follow */
 	u32 next, next_way;	       /* the slots to be used next */
+	u32 readings;		       /* how many READs there have been */
 
 	/* The process.  Constant. */
 	struct mm_struct *mm;	      /* mmgrab'ed; NULL: the self-test's */
@@ -70,17 +72,18 @@ struct cosy_watcher {
 	wait_queue_entry_t wait;
 	poll_table table;
 
-	/* The thread whose READ opens a directory, and the directory that may be listed. */
+	/* The thread whose READ opens a directory. */
 	struct task_struct *reader;
-	const struct super_block *listed_sb;
-	u64 listed_ino, listed_way;
+	/* The values of words under which a directory was found to be one that may be listed. */
+	u32 listed_word;
+	u64 listed_value, listed_way;
 
 	/*
 	 * The tick.  It changes COSY_WATCH_WAY, so answers live for a second at most.  A slot whose
 	 * answers ended a tick ago is silent: its process does not learn what happens to the inode,
 	 * or to another one that got its number.
 	 */
-	u32 tick;
+	u32 tick, began;		    /* now; when the READ under way began */
 	u32 ticks_left;			    /* ticks_lock: until all of its slots are silent */
 	struct list_head active;	    /* ticks_lock; empty: there are none left */
 	struct cosy_watch_reading *reading; /* the memory of a READ; children.c */
@@ -93,25 +96,36 @@ static inline atomic64_t *cosy_watch_word(const struct cosy_watcher *watcher, u3
 	return words + word % (PAGE_SIZE / sizeof(u64));
 }
 
-/* Makes a watcher for the address space `mm`, or for none; -ENOMEM, -EBUSY if it has one. */
+/*
+ * Makes a watcher for the address space `mm` and the caller's mount namespace, or for none.
+ * -ENOMEM; -EBUSY: it has one; -ENOSPC: all users together have too many.
+ */
 struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm);
 void cosy_watcher_destroy(struct cosy_watcher *watcher);
 
 /*
- * Registers an inode: returns its word, whose value may be read afterwards.  Under the watcher's
- * lock.  The slot that was registered first gives way, and its word changes.
+ * Register an inode: return its word, whose value may be read afterwards; or 0, if too many watchers
+ * are told of inodes that share its bucket.  Under the watcher's lock.  If the watcher has not
+ * registered it yet, the slot that was registered first gives way, and its word changes; but none of
+ * the same READ.
  */
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode);
 /* The same for a directory whose entries are given out: only what happens to it itself counts. */
 u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct inode *dir);
-/* Registers a directory on the way to that, whose word is COSY_WATCH_WAY. */
-void cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir);
+/* Registers a directory on the way to that, whose word is COSY_WATCH_WAY.  False: as 0 above. */
+bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir);
+/* Tells whether this READ has registered the directory as one on the way. */
+bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir);
+/* Ends what cosy_watcher_register began, for an inode that is not given out.  Its word changes. */
+void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word);
 
 /*
- * Begins a READ: its answer ends at the next tick, at most a second from now.  Returns the tick,
- * which has to be the same after the words were read: else slots might be silent too early.
+ * Begin and end a READ, whose answer ends at the next tick, at most a second from now.  The first
+ * returns the tick, which has to be the same after the words were read: else slots might be silent
+ * too early.
  */
 u32 cosy_watcher_begin(struct cosy_watcher *watcher);
+void cosy_watcher_finish(struct cosy_watcher *watcher);
 static inline bool cosy_watcher_has_ticked(const struct cosy_watcher *watcher, u32 since)
 {
 	return READ_ONCE(watcher->tick) != since;

@@ -2,13 +2,17 @@
 /*
  * watch_attack DIR: what an unprivileged process could try with a watcher: names of directories that
  * it may not list, answers under a filter or after a change of its rights, another process's words, a
- * directory that has left its mount, and arguments that change or make no sense.
+ * directory that has left its mount, more registrations than the module can bear, and arguments that
+ * change or make no sense.
  */
 #define _GNU_SOURCE
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -78,7 +82,11 @@ static void under_a_filter(void)
 	CHECK(!read_error(&watcher, AT_FDCWD, NULL, "f"));
 	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
-	CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == EPERM);
+	CHECK(!answer_holds(&watcher, &answer));
+	CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == ECANCELED);
+	close(watcher.fd);
+	munmap((void *)watcher.words, COSY_WATCH_WORDS * 8);
+	CHECK(watcher_open(&watcher) && errno == EPERM);
 }
 
 static void after_a_change_of_rights(void)
@@ -253,6 +261,362 @@ static void others_are_not_seen(void)
 	CHECK(!changed);
 }
 
+static void make_file(const char *path)
+{
+	close(open(path, O_CREAT | O_WRONLY, 0644));
+}
+
+/* A READ may meet the tick, or a change.  False: it went on failing. */
+static bool read_holds(const struct watcher *watcher, int dirfd, const char *prefix,
+		       const char *name)
+{
+	for (int i = 0; i < 100; i++)
+		if (!watcher_read(watcher, dirfd, prefix, name, &answer) &&
+		    answer_holds(watcher, &answer))
+			return true;
+	return false;
+}
+
+static bool has_ended(const struct watcher *watcher)
+{
+	return watcher->words[COSY_WATCH_WAY] & COSY_WATCH_ENDED;
+}
+
+/* A process that keeps the rights and mounts of now, and runs `what` when it is told to. */
+struct helper {
+	int to, from;
+};
+
+static struct helper helper_begin(void (*what)(void))
+{
+	int there[2], back[2];
+	char byte;
+
+	CHECK(!pipe(there) && !pipe(back));
+	if (!fork()) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1) {
+			what();
+			if (write(back[1], "x", 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	close(there[0]);
+	close(back[1]);
+	return (struct helper){ there[1], back[0] };
+}
+
+static void helper_run(const struct helper *helper)
+{
+	char byte;
+
+	CHECK(write(helper->to, "x", 1) == 1 && read(helper->from, &byte, 1) == 1);
+}
+
+/*
+ * More directories on the way than a watcher remembers: each that an answer depends on is still
+ * among them.
+ */
+static void many_ways(void)
+{
+	char here[64], prefix[160], name[32];
+	struct watcher watcher;
+	int made = 0;
+
+	CHECK(!mkdir("ways", 0755) && !chdir("ways") && getcwd(here, sizeof(here)));
+	CHECK(!watcher_open(&watcher));
+	for (int fillers = 20; fillers < 36; fillers++) {
+		sprintf(name, "a%d", fillers);
+		mkdir(name, 0755);
+		sprintf(prefix, "%s/n", name);
+		make_file(prefix);
+		sprintf(prefix, "%s/d", name);
+		mkdir(prefix, 0755);
+		sprintf(prefix, "%s/d/e", name);
+		mkdir(prefix, 0755);
+		sprintf(prefix, "%s/d/e/f", name);
+		make_file(prefix);
+		for (int i = 0; i < fillers; i++) {
+			sprintf(prefix, "b%d", made + i);
+			mkdir(prefix, 0755);
+			sprintf(prefix, "b%d/c", made + i);
+			mkdir(prefix, 0755);
+			sprintf(prefix, "b%d/c/n", made + i);
+			make_file(prefix);
+		}
+		sync();
+		sprintf(prefix, "a%d/x/", fillers);
+		*strstr(prefix, "x/") = 0;
+		CHECK(read_holds(&watcher, AT_FDCWD, prefix, "n"));
+		sprintf(prefix, "a%d/d/e/", fillers);
+		CHECK(read_holds(&watcher, AT_FDCWD, prefix, "f"));
+		for (int i = 0; i < fillers; i++) {
+			sprintf(prefix, "%s/b%d/c/", here, made + i);
+			CHECK(read_holds(&watcher, AT_FDCWD, prefix, "n"));
+		}
+		made += fillers;
+		sprintf(prefix, "a%d/d/e/", fillers);
+		CHECK(read_holds(&watcher, AT_FDCWD, prefix, "f"));
+		sprintf(prefix, "a%d/d", fillers);
+		CHECK(!chmod(prefix, 0700));
+		CHECK(!answer_holds(&watcher, &answer));
+	}
+}
+
+static void hide_names(void)
+{
+	CHECK(!chmod("listed", 0711));
+	make_file("listed/secret");
+}
+
+static void directory_that_became_hidden(void)
+{
+	struct helper helper;
+	struct watcher watcher;
+
+	CHECK(!mkdir("listed", 0755));
+	make_file("listed/known");
+	sync();
+	helper = helper_begin(hide_names);
+	become_nobody();
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, "listed/", "known"));
+	helper_run(&helper);
+	CHECK(read_error(&watcher, AT_FDCWD, "listed/", "known") == EACCES);
+}
+
+/* However often an inode is asked for, its watcher has one word of it. */
+static void one_word_for_an_inode(void)
+{
+	struct watcher watcher;
+	__u32 word, dir_word;
+
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	word = answer.entry->word;
+	dir_word = answer.read.dir_word;
+	for (int i = 0; i < 1500; i++) {
+		if (watcher_read(&watcher, AT_FDCWD, NULL, "f", &answer))
+			continue;
+		CHECK(answer.entry && answer.entry->word == word);
+		CHECK(answer.read.dir_word == dir_word);
+		if (failures)
+			break;
+	}
+}
+
+/* What many processes can make a change of one inode cost is bounded. */
+static void many_watchers_of_an_inode(void)
+{
+	enum { PROCESSES = 100, MOST = 64 };
+	int ready[2], go[2], hold = 0, status;
+	char byte;
+
+	CHECK(!pipe(ready) && !pipe(go));
+	for (int i = 0; i < PROCESSES; i++) {
+		struct watcher watcher = { .fd = -1 };
+
+		if (fork())
+			continue;
+		close(go[1]);
+		status = watcher_open(&watcher) || write(ready[1], "x", 1) != 1 ||
+			 read(go[0], &byte, 1) != 0;
+		if (!status)
+			watcher_read(&watcher, AT_FDCWD, NULL, "f", &answer);
+		/* All have made their READ.  An answer that holds now has held since then. */
+		close(ready[1]);
+		while (read(ready[0], &byte, 1) > 0)
+			;
+		_exit(!status && answer.read.used && answer_holds(&watcher, &answer));
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		CHECK(read(ready[0], &byte, 1) == 1);
+	close(ready[1]);
+	close(go[0]);
+	close(go[1]);
+	for (int i = 0; i < PROCESSES; i++) {
+		wait(&status);
+		hold += WEXITSTATUS(status);
+	}
+	if (hold > MOST)
+		printf("%d watchers are told of one inode\n", hold);
+	CHECK(hold <= MOST);
+}
+
+static void *filter_thread(void *by_seccomp)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { 1, &allow };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	if (by_seccomp)
+		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	else
+		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	return NULL;
+}
+
+static void filter_of_another_thread(void)
+{
+	for (int by_seccomp = 0; by_seccomp < 2; by_seccomp++) {
+		int status;
+
+		if (!fork()) {
+			struct watcher watcher;
+			pthread_t thread;
+
+			CHECK(!watcher_open(&watcher));
+			CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+			pthread_create(&thread, NULL, filter_thread, (void *)(long)by_seccomp);
+			pthread_join(thread, NULL);
+			CHECK(!answer_holds(&watcher, &answer));
+			CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == ECANCELED);
+			fflush(stdout);
+			_exit(failures != 0);
+		}
+		wait(&status);
+		CHECK(!status);
+	}
+}
+
+static int child_of_clone(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* Others have this process's memory, directory or descriptors, without being its threads. */
+static void children_that_share(void)
+{
+	static const struct {
+		int flags;
+		bool ends;
+	} kinds[] = {
+		{ CLONE_FS, true },
+		{ CLONE_FILES, true },
+		{ CLONE_VM, true },
+		{ CLONE_VM | CLONE_FS | CLONE_FILES, true },
+		{ CLONE_VM | CLONE_VFORK | CLONE_FS, true },
+		{ CLONE_VM | CLONE_VFORK | CLONE_NEWNS, true },
+		{ CLONE_VM | CLONE_VFORK, false },
+		{ 0, false },
+	};
+	static char stack[65536] __attribute__((aligned(16)));
+	int status;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!fork()) {
+			struct watcher watcher;
+
+			CHECK(!watcher_open(&watcher));
+			CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+			CHECK(clone(child_of_clone, stack + sizeof(stack), kinds[i].flags | SIGCHLD,
+				    NULL) > 0);
+			wait(NULL);
+			CHECK(has_ended(&watcher) == kinds[i].ends);
+			if (failures)
+				printf("flags %x\n", kinds[i].flags);
+			fflush(stdout);
+			_exit(failures != 0);
+		}
+		wait(&status);
+		CHECK(!status);
+	}
+}
+
+static void move_mount_point(void)
+{
+	CHECK(!rename("point", "point2"));
+}
+
+/* A directory on which this namespace alone has a mount is moved in another one. */
+static void mount_point_that_moves(void)
+{
+	struct helper helper;
+	struct watcher watcher;
+	char prefix[96];
+
+	CHECK(!mkdir("point", 0755));
+	helper = helper_begin(move_mount_point);
+	CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	CHECK(!mount("t", "point", "tmpfs", 0, NULL));
+	make_file("point/f");
+	CHECK(getcwd(prefix, sizeof(prefix) - 8));
+	strcat(prefix, "/point/");
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, prefix, "f"));
+	helper_run(&helper);
+	CHECK(access("point/f", F_OK) && errno == ENOENT);
+	CHECK(!answer_holds(&watcher, &answer));
+}
+
+static void *unshare_by_close_range(void *unused)
+{
+	(void)unused;
+	CHECK(!syscall(SYS_close_range, 500, 600, CLOSE_RANGE_UNSHARE));
+	return NULL;
+}
+
+static void table_of_another_thread(void)
+{
+	struct watcher watcher;
+	pthread_t thread;
+	int fd = open(".", O_RDONLY);
+
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, fd, NULL, "f"));
+	CHECK(!pthread_create(&thread, NULL, unshare_by_close_range, NULL));
+	pthread_join(thread, NULL);
+	CHECK(!answer_holds(&watcher, &answer));
+}
+
+/* A READ is no event of the directory's: whoever watches that would feed itself. */
+static void no_event_of_a_read(void)
+{
+	struct watcher watcher;
+	char event[512];
+	int fd = inotify_init1(IN_NONBLOCK);
+
+	CHECK(!mkdir("events", 0755));
+	make_file("events/f");
+	CHECK(!watcher_open(&watcher));
+	CHECK(inotify_add_watch(fd, "events", IN_ALL_EVENTS) >= 0);
+	CHECK(read_holds(&watcher, AT_FDCWD, "events/", "f"));
+	CHECK(read(fd, event, sizeof(event)) < 0 && errno == EAGAIN);
+}
+
+/* Waits until no tick comes any more. */
+static void ticks_wait(const struct watcher *watcher)
+{
+	__u64 way;
+
+	do {
+		way = watcher->words[COSY_WATCH_WAY];
+		usleep(2500000);
+	} while (way != watcher->words[COSY_WATCH_WAY]);
+}
+
+/* A READ that the tick overtakes registers inodes that become silent as well. */
+static void silence_after_a_tick(void)
+{
+	static __u64 before[COSY_WATCH_WORDS];
+	struct watcher watcher;
+
+	CHECK(!watcher_open(&watcher));
+	for (int tries = 0; tries < 3; tries++) {
+		int reads = 0;
+
+		do
+			watcher_read(&watcher, AT_FDCWD, NULL, "f", &answer);
+		while (++reads < 1000000 && watcher.words[COSY_WATCH_WAY] == answer.read.way);
+		ticks_wait(&watcher);
+		memcpy(before, (const void *)watcher.words, sizeof(before));
+		close(open("f", O_RDONLY));
+		CHECK(!memcmp(before, (const void *)watcher.words, sizeof(before)));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const tests[])(void) = {
@@ -267,6 +631,16 @@ int main(int argc, char **argv)
 		not_opened_again,
 		senseless_arguments,
 		others_are_not_seen,
+		many_ways,
+		directory_that_became_hidden,
+		one_word_for_an_inode,
+		many_watchers_of_an_inode,
+		filter_of_another_thread,
+		children_that_share,
+		mount_point_that_moves,
+		table_of_another_thread,
+		no_event_of_a_read,
+		silence_after_a_tick,
 	};
 	struct watcher watcher;
 	pid_t child;
