@@ -16,6 +16,7 @@
 #include "file/file.h"
 #include "file/lease_thread.h"
 #include "file/watchdog.h"
+#include "metadata/metadata.h"
 #include "next.h"
 
 int capset(void *header, const void *data);
@@ -129,6 +130,7 @@ int prctl(int option, ...)
 	case PR_SET_NO_NEW_PRIVS:
 		if (share_in_vfork_child())
 			break;
+		metadata_off();
 		file_forbid(GUARD_UNCONFINED);
 		lease_thread_end();
 		break;

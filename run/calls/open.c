@@ -123,6 +123,8 @@ int close(int fd)
 	if (file_of(fd) && !share_in_vfork_child())
 		held = file_closing(fd);
 	ret = next_close(fd);
+	/* Another thread may have asked by it in between. */
+	metadata_forget(fd);
 	file_closed(held, false);
 	return relax_closed(ret, late);
 }

@@ -9,12 +9,14 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "calls/share.h"
 #include "file/file.h"
 #include "file/lease.h"
 #include "file/lease_thread.h"
+#include "metadata/metadata.h"
 #include "next.h"
 #include "relax/relax.h"
 
@@ -25,8 +27,18 @@ static void raw_uses(unsigned long fd)
 
 static void raw_closes(unsigned int first, unsigned int last)
 {
-	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
+		metadata_forget((int)fd);
 		file_closed(file_closing((int)fd), true);
+	}
+}
+
+/* A filter may come that does not list the library's own calls. */
+static void raw_confines(void)
+{
+	metadata_off();
+	file_forbid(GUARD_UNCONFINED);
+	lease_thread_end();
 }
 
 /* Others get the open files, at their positions. */
@@ -104,11 +116,20 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 	case SYS_close:
 		raw_closes((unsigned int)a, (unsigned int)a);
 		break;
+	case SYS_seccomp:
+		raw_confines();
+		break;
+	case SYS_prctl:
+		if (a == PR_SET_SECCOMP || a == PR_SET_NO_NEW_PRIVS)
+			raw_confines();
+		break;
 	case SYS_close_range:
-		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone())
+		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone()) {
+			metadata_off();
 			file_forbid(GUARD_ONE_TABLE);
-		else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b)
+		} else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b) {
 			raw_closes((unsigned int)a, (unsigned int)b);
+		}
 		break;
 	}
 }
@@ -129,6 +150,7 @@ __attribute__((used, visibility("hidden"))) const bool raw_wrapped[512] = {
 	[SYS_sendmmsg] = true, [SYS_open] = true,
 	[SYS_openat] = true,   [SYS_openat2] = true,
 	[SYS_exit] = true,     [SYS_open_by_handle_at] = true,
+	[SYS_prctl] = true,    [SYS_seccomp] = true,
 };
 
 __attribute__((used, visibility("hidden"))) void *raw_next;

@@ -8,6 +8,7 @@
 
 #include "file/file.h"
 #include "likely.h"
+#include "metadata/metadata.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -40,6 +41,7 @@ void share_table_with_thread(enum guard why);
 		bool mine_ = !share_in_vfork_child();                                              \
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
+		metadata_off();                                                                    \
 		if (mine_)                                                                         \
 			file_share_begin(GUARD_ONE_TABLE, FOR_NOW);                                \
 		ret_ = (call);                                                                     \

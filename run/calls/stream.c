@@ -34,8 +34,11 @@ DIR *fdopendir(int fd)
 	({                                                                                         \
 		int fd_ = (fd);                                                                    \
 		struct file *file_ = share_in_vfork_child() ? NULL : file_replacing(fd_);          \
-		__typeof__(call) ret_ = (call);                                                    \
+		__typeof__(call) ret_;                                                             \
                                                                                                    \
+		metadata_forget(fd_);                                                              \
+		ret_ = (call);                                                                     \
+		metadata_forget(fd_);                                                              \
 		if (unlikely(file_))                                                               \
 			file_replaced(fd_, file_, true);                                           \
 		ret_;                                                                              \
@@ -46,7 +49,6 @@ DIR *fdopendir(int fd)
 	({                                                                                         \
 		int number_ = (fd), late_ = relax_closing(number_);                                \
                                                                                                    \
-		metadata_forget(number_);                                                          \
 		relax_closed(REPLACED(number_, call), late_);                                      \
 	})
 
@@ -55,7 +57,7 @@ static int stream_number(FILE *stream)
 {
 	int error = errno, fd = -1;
 
-	if (file_space || RELAXES)
+	if (file_space || RELAXES || METADATA_SERVES)
 		fd = NEXT(fileno)(stream);
 	errno = error;
 	return fd;
@@ -103,10 +105,13 @@ int login_tty(int terminal)
 
 	for (int fd = 0; fd < 3; fd++) {
 		relax_closing(fd);
+		metadata_forget(fd);
 		files[fd] = mine ? file_replacing(fd) : NULL;
 	}
 	ret = REPLACED(terminal, NEXT(login_tty)(terminal));
-	for (int fd = 0; fd < 3; fd++)
+	for (int fd = 0; fd < 3; fd++) {
+		metadata_forget(fd);
 		file_replaced(fd, files[fd], true);
+	}
 	return ret;
 }

@@ -19,6 +19,7 @@
 #include "file/lease_thread.h"
 #include "file/watchdog.h"
 #include "lock.h"
+#include "metadata/metadata.h"
 #include "mask.h"
 #include "next.h"
 
@@ -391,6 +392,7 @@ static bool thread_start(int fd)
 	thread->process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	thread->probe = fd;
 	shares_table |= thread_is_filtered();
+	metadata_before_thread();
 	thread->alive = 1;
 	started = NEXT(clone)(thread_run, (char *)thread + STACK, flags, NULL, &thread->number,
 			      NULL, &thread->alive) >= 0;

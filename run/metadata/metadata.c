@@ -13,11 +13,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "../../include/uapi/linux/cosy.h"
@@ -42,6 +44,10 @@ enum {
 	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
 	OWN_FD = 500, /* the library's descriptor has this number or a larger one */
 };
+
+/* Addresses of a program's objects are between these. */
+#define LOWEST	(1ul << 16)
+#define HIGHEST (1ul << 47)
 
 struct table {
 	int dirfd;	     /* or AT_FDCWD; -1: the table is not in use */
@@ -82,7 +88,7 @@ enum state {
 };
 
 static unsigned int state;
-static int watch_fd = -1, watch_pid;
+static int watch_fd = -1;
 static const volatile uint64_t *words;
 
 /* --- The watcher ----------------------------------------------------------------------------- */
@@ -94,8 +100,9 @@ static const volatile uint64_t *words;
 static bool stat_is_libc(void)
 {
 	/* Characters, since pointers would have to be relocated. */
-	static const char names[][12] = {"stat",      "lstat",	 "fstatat",  "stat64",	  "lstat64",
-					 "fstatat64", "__xstat", "__lxstat", "__lxstat64"};
+	static const char names[][13] = {"stat",      "lstat",	    "fstatat",	  "stat64",
+					 "lstat64",   "fstatat64",  "__xstat",	  "__lxstat",
+					 "__xstat64", "__lxstat64", "__fxstatat", "__fxstatat64"};
 	const struct link_map *own = loaded_own(), *at = own;
 
 	while (at && at->l_prev)
@@ -128,14 +135,44 @@ static int watcher_fd(void)
 	/* Programs expect the lowest numbers for their own files. */
 	high = cosy_syscall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OWN_FD);
 	cosy_syscall3(SYS_close, fd, 0, 0);
-	return high;
+	if (high < METADATA_FDS)
+		return high;
+	/* It could be closed unseen. */
+	cosy_syscall3(SYS_close, high, 0, 0);
+	return -EMFILE;
 }
 
-COLD static bool watcher_open(void)
+/* True unless a filter may end the process for a call that the program itself never makes. */
+static bool watcher_may_open(void)
 {
-	int fd = stat_is_libc() ? watcher_fd() : -EOPNOTSUPP;
-	unsigned long at = 0;
+	static bool is_libc;
 
+	if (!is_libc)
+		is_libc = stat_is_libc();
+	return is_libc && !cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0);
+}
+
+/* Another thread is a reason that may go away, but each attempt costs more than a stat. */
+static bool watcher_is_due(void)
+{
+	static unsigned int wait = 1, waited;
+
+	if (++waited < wait)
+		return false;
+	waited = 0;
+	if (wait < UINT_MAX / 2)
+		wait *= 2;
+	return true;
+}
+
+COLD static void watcher_open(void)
+{
+	unsigned long at = 0;
+	int fd;
+
+	if (!watcher_is_due())
+		return;
+	fd = watcher_may_open() ? watcher_fd() : -EOPNOTSUPP;
 	/*
 	 * Words of an earlier watcher may still be compared with, by the call that a signal handler
 	 * interrupted.  No two watchers' words of the way are ever the same.
@@ -144,31 +181,37 @@ COLD static bool watcher_open(void)
 		at = cosy_syscall6(SYS_mmap, (uintptr_t)words, COSY_WATCH_WORDS * sizeof(*words),
 				   PROT_READ, MAP_SHARED | (words ? MAP_FIXED : 0), fd, 0);
 
-	/* Another thread is a reason that goes away. */
 	if (fd == -EAGAIN || fd == -EBUSY)
-		return false;
+		return;
 	if (fd < 0 || (long)at < 0) {
 		__atomic_store_n(&state, OFF, __ATOMIC_RELAXED);
-		return false;
+		return;
 	}
 	words = (const volatile uint64_t *)at;
-	watch_pid = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	watch_fd = fd;
-	if (fd < METADATA_FDS)
-		metadata_turns[fd] = 1;
+	metadata_turns[fd] = 1;
 	__atomic_store_n(&state, OPEN, __ATOMIC_RELEASE);
-	return true;
 }
 
-/* The watcher has ended: for good, or because this process is a child of the one that made it. */
+/* Closes the watcher, unless a child has closed it unseen, and has the number for another file. */
+static void watcher_close(void)
+{
+	struct cosy_watch_read none = {0};
+
+	if (watch_fd >= 0 &&
+	    cosy_syscall3(SYS_ioctl, watch_fd, COSY_IOC_WATCH_READ, (uintptr_t)&none) == -EINVAL)
+		cosy_syscall3(SYS_close, watch_fd, 0, 0);
+	watch_fd = -1;
+}
+
+/*
+ * No system call is made for a process whose own watcher has ended: a filter may be the reason.  The
+ * watcher has ended for good, or because this process is a child of the one that made it.
+ */
 COLD static void watcher_ended(void)
 {
-	if (share_in_vfork_child())
-		return;
-	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != watch_pid) {
-		if (watch_fd >= 0)
-			cosy_syscall3(SYS_close, watch_fd, 0, 0);
-		watch_fd = -1;
+	if (words[COSY_WATCH_NUMBERS] & COSY_WATCH_ENDED) {
+		watcher_close();
 		__atomic_store_n(&state, UNTRIED, __ATOMIC_RELAXED);
 	} else {
 		__atomic_store_n(&state, OFF, __ATOMIC_RELAXED);
@@ -179,6 +222,21 @@ static void watcher_lost(void)
 {
 	watch_fd = -1;
 	__atomic_store_n(&state, OFF, __ATOMIC_RELAXED);
+}
+
+void metadata_off(void)
+{
+	__atomic_store_n(&state, OFF, __ATOMIC_SEQ_CST);
+}
+
+void metadata_before_thread(void)
+{
+	for (int i = 0; i < SETS; i++) {
+		if (state == UNTRIED && __atomic_load_n(&sets[i], __ATOMIC_ACQUIRE)) {
+			watcher_open();
+			return;
+		}
+	}
 }
 
 void metadata_forget_slow(int fd)
@@ -518,13 +576,8 @@ static bool set_serve(struct set *set, int dirfd, const char *path, struct stat 
 	if (table->dirfd != dirfd || !table_has_prefix(table, path, prefix))
 		table = table_find(set, dirfd, path, prefix);
 	path += prefix;
-	if (table->count && !table_holds(table)) {
-		if (words[COSY_WATCH_WAY] & COSY_WATCH_ENDED) {
-			watcher_ended();
-			return false;
-		}
+	if (table->count && !table_holds(table))
 		table_judge(set, table);
-	}
 	if (table->count) {
 		entry = table_search(table, path);
 		if (entry)
@@ -532,10 +585,22 @@ static bool set_serve(struct set *set, int dirfd, const char *path, struct stat 
 	}
 	if (!table_wants(set, table))
 		return false;
-	if (state == UNTRIED && !watcher_open())
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == UNTRIED)
+		watcher_open();
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != OPEN)
 		return false;
+	if (words[COSY_WATCH_WAY] & COSY_WATCH_ENDED) {
+		watcher_ended();
+		return false;
+	}
 	entry = table_read(set, table, path);
 	return entry && entry_serve(table, entry, ret);
+}
+
+/* False for addresses that no program's objects have, where the kernel's answer is EFAULT. */
+static inline bool is_address(const void *at)
+{
+	return (uintptr_t)at - LOWEST < HIGHEST - LOWEST;
 }
 
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
@@ -543,8 +608,11 @@ bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 	struct set *set;
 	bool served;
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == OFF || !path || !ret ||
-	    (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == OFF || unlikely(!is_address(path)) ||
+	    unlikely(!is_address(ret)) || (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return false;
+	/* It has the parent's memory, but its own directory and descriptors. */
+	if (share_in_vfork_child())
 		return false;
 	set = set_take();
 	if (!set)

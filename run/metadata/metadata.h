@@ -29,6 +29,14 @@ extern unsigned int metadata_turns[METADATA_FDS];
 
 void metadata_forget_slow(int fd);
 
+/* No call is served from now on, in this process and its children. */
+void metadata_off(void);
+
+/* Makes the watcher, if there are calls to serve, while the process still has one thread. */
+void metadata_before_thread(void);
+
+#define METADATA_SERVES true
+
 /*
  * Notes that `fd` names something else from now on.  To be called before a call that does that; and
  * afterwards as well, if another directory may have got the number by it.
@@ -50,6 +58,12 @@ void metadata_opened(int fd, int flags, uint64_t before);
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 
 #else
+
+#define METADATA_SERVES false
+
+static inline void metadata_off(void) {}
+
+static inline void metadata_before_thread(void) {}
 
 static inline void metadata_forget(int fd)
 {

@@ -20,6 +20,8 @@ mkdir -p "$2/guard"
 /t/watch_guard "$2/guard" || failed=1
 /t/watch_attack "$2/attack" || failed=1
 /t/watch_race "$2/race" "$3" || failed=1
+# What programs under the library do.
+LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_library "$2/library" || failed=1
 # The library: each answer is compared with the system call's, and some were served.
 for seed in 1 2 3; do
 	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_same "$2/same" "$3" $seed 9>/tmp/stats ||

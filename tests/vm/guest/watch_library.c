@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+/*
+ * watch_library DIR: what programs do that the library serves stat(2) to: they replace and close
+ * descriptors by system calls, install filters, share memory and descriptors with children, pass bad
+ * pointers.  Each answer is compared with the system call's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NAMES = 24, OWN = 600, NUMBER = 40 };
+
+static int failures;
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("FAIL %s:%d: %s (%s)\n", __func__, __LINE__, #condition,            \
+			       strerror(errno));                                                   \
+			failures++;                                                                \
+		}                                                                                  \
+	} while (0)
+
+static const char *name_of(unsigned int i)
+{
+	static char name[16];
+
+	sprintf(name, "file%02u", i % NAMES);
+	return name;
+}
+
+/* Makes a directory whose files have `size` bytes. */
+static void make_directory(const char *path, int size)
+{
+	char name[64];
+	int fd;
+
+	mkdir(path, 0755);
+	for (unsigned int i = 0; i < NAMES; i++) {
+		sprintf(name, "%s/%s", path, name_of(i));
+		fd = open(name, O_CREAT | O_WRONLY, 0644);
+		CHECK(!ftruncate(fd, size));
+		close(fd);
+	}
+}
+
+/* Tells whether libc's answer is the system call's. */
+static bool is_same(int dirfd, const char *path)
+{
+	struct stat said, is;
+	int error, true_error;
+
+	memset(&said, 0, sizeof(said));
+	memset(&is, 0, sizeof(is));
+	error = fstatat(dirfd, path, &said, AT_SYMLINK_NOFOLLOW) ? errno : 0;
+	true_error = syscall(SYS_newfstatat, dirfd, path, &is, AT_SYMLINK_NOFOLLOW) ? errno : 0;
+	return error == true_error && (error || !memcmp(&said, &is, sizeof(is)));
+}
+
+static bool all_are_same(int dirfd, const char *prefix)
+{
+	bool same = true;
+	char path[64];
+
+	for (unsigned int i = 0; i < NAMES; i++) {
+		sprintf(path, "%s%s", prefix, name_of(i));
+		same &= is_same(dirfd, path);
+	}
+	return same;
+}
+
+/* Asks until the library answers; then for all names of a directory again. */
+static void warm(int dirfd, const char *prefix)
+{
+	for (int i = 0; i < 4; i++)
+		CHECK(all_are_same(dirfd, prefix));
+}
+
+/* Opens a directory as NUMBER, and is answered about it. */
+static void open_number(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY);
+
+	CHECK(dup2(fd, NUMBER) == NUMBER);
+	close(fd);
+	warm(NUMBER, "");
+}
+
+static void raw_dup2(void)
+{
+	int other = open("two", O_RDONLY | O_DIRECTORY);
+
+	open_number("one");
+	CHECK(syscall(SYS_dup2, other, NUMBER) == NUMBER);
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static void raw_dup3(void)
+{
+	int other = open("two", O_RDONLY | O_DIRECTORY);
+
+	open_number("one");
+	CHECK(syscall(SYS_dup3, other, NUMBER, O_CLOEXEC) == NUMBER);
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static void raw_close(void)
+{
+	open_number("one");
+	CHECK(!syscall(SYS_close, NUMBER));
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static void raw_close_range(void)
+{
+	open_number("one");
+	CHECK(!syscall(SYS_close_range, NUMBER, NUMBER + 1, 0));
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static void reopened_stream(void)
+{
+	FILE *stream;
+
+	open_number("one");
+	stream = fdopen(NUMBER, "r");
+	CHECK(stream && freopen("one/file00", "r", stream) && fileno(stream) == NUMBER);
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static void *close_unshared(void *unused)
+{
+	(void)unused;
+	CHECK(!close_range(NUMBER, NUMBER, CLOSE_RANGE_UNSHARE));
+	CHECK(all_are_same(NUMBER, ""));
+	return NULL;
+}
+
+static void table_of_its_own(void)
+{
+	pthread_t thread;
+
+	open_number("one");
+	CHECK(!pthread_create(&thread, NULL, close_unshared, NULL));
+	pthread_join(thread, NULL);
+}
+
+/* A filter that ends the process, or fails, for one system call. */
+static int filter(int number, unsigned int action, bool by_prctl)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	return by_prctl ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
+			: syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+/* The program itself never makes this call. */
+static void filter_that_kills(void)
+{
+	warm(AT_FDCWD, "one/");
+	CHECK(!filter(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, true));
+	warm(AT_FDCWD, "two/");
+}
+
+static void raw_filter_that_kills(void)
+{
+	warm(AT_FDCWD, "one/");
+	CHECK(!filter(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, false));
+	warm(AT_FDCWD, "two/");
+}
+
+static long instruction(long number, long a, long b, void *c)
+{
+	__asm__ volatile("syscall"
+			 : "+a"(number)
+			 : "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return number;
+}
+
+/* The library does not see it begin. */
+static void filter_without_libc(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	warm(AT_FDCWD, "one/");
+	/* As root: there is no PR_SET_NO_NEW_PRIVS before it. */
+	CHECK(!instruction(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	warm(AT_FDCWD, "one/");
+	warm(AT_FDCWD, "two/");
+}
+
+static void filter_before_the_first(void)
+{
+	CHECK(!filter(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, true));
+	warm(AT_FDCWD, "one/");
+}
+
+static void inherited_filter(void)
+{
+	CHECK(!filter(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, false));
+	execl("/proc/self/exe", "watch_library", "inherited", NULL);
+}
+
+static void filter_that_refuses(void)
+{
+	warm(AT_FDCWD, "one/");
+	CHECK(!filter(SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM, true));
+	CHECK(all_are_same(AT_FDCWD, "one/"));
+}
+
+static void *filter_in_thread(void *unused)
+{
+	(void)unused;
+	CHECK(!filter(SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM, false));
+	for (int i = 0; i < 4; i++)
+		CHECK(all_are_same(AT_FDCWD, "two/"));
+	return NULL;
+}
+
+static void filter_of_one_thread(void)
+{
+	pthread_t thread;
+
+	warm(AT_FDCWD, "one/");
+	warm(AT_FDCWD, "two/");
+	CHECK(!pthread_create(&thread, NULL, filter_in_thread, NULL));
+	pthread_join(thread, NULL);
+	warm(AT_FDCWD, "one/");
+}
+
+static int change_directory(void *path)
+{
+	return chdir(path);
+}
+
+static int replace_number(void *other)
+{
+	return dup2(*(int *)other, NUMBER) != NUMBER;
+}
+
+static void clone_run(int (*what)(void *), int flags, void *argument)
+{
+	static char stack[1 << 18] __attribute__((aligned(16)));
+	int status = -1;
+
+	CHECK(clone(what, stack + sizeof(stack), flags | SIGCHLD, argument) > 0);
+	CHECK(wait(&status) > 0 && !status);
+}
+
+static void directory_shared_with_a_child(void)
+{
+	warm(AT_FDCWD, "one/");
+	CHECK(!chdir("one"));
+	warm(AT_FDCWD, "");
+	clone_run(change_directory, CLONE_FS, "../two");
+	CHECK(all_are_same(AT_FDCWD, ""));
+}
+
+static void descriptors_shared_with_a_child(void)
+{
+	int other = open("two", O_RDONLY | O_DIRECTORY);
+
+	open_number("one");
+	clone_run(replace_number, CLONE_FILES, &other);
+	CHECK(all_are_same(NUMBER, ""));
+}
+
+static int ask_elsewhere(void *unused)
+{
+	(void)unused;
+	return chdir("../two") || !all_are_same(AT_FDCWD, "");
+}
+
+static void child_of_vfork(void)
+{
+	pid_t child;
+	int status = -1;
+
+	CHECK(!chdir("one"));
+	warm(AT_FDCWD, "");
+	child = vfork();
+	if (!child)
+		_exit(ask_elsewhere(NULL));
+	CHECK(wait(&status) == child && !status);
+	CHECK(all_are_same(AT_FDCWD, ""));
+}
+
+static void bad_pointers(void)
+{
+	struct stat *volatile nowhere = (struct stat *)16;
+	const char *volatile no_path = (const char *)16;
+	struct stat is;
+
+	warm(AT_FDCWD, "one/");
+	errno = 0;
+	CHECK(stat(no_path, &is) && errno == EFAULT);
+	errno = 0;
+	CHECK(stat((const char *)(1ul << 63), &is) && errno == EFAULT);
+	for (unsigned int i = 0; i < NAMES; i++) {
+		char path[64];
+
+		sprintf(path, "one/%s", name_of(i));
+		errno = 0;
+		CHECK(stat(path, nowhere) && errno == EFAULT);
+	}
+}
+
+/* A child closes all that it does not know, and then has the numbers for itself. */
+static void child_that_closes(void)
+{
+	int status, fds[OWN], made = 0;
+
+	warm(AT_FDCWD, "one/");
+	if (!fork()) {
+		syscall(SYS_close_range, 3, ~0u, 0);
+		while (made < OWN && (fds[made] = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0)
+			made++;
+		CHECK(made == OWN);
+		warm(AT_FDCWD, "one/");
+		for (int i = 0; i < made; i++)
+			CHECK(fcntl(fds[i], F_GETFD) >= 0);
+		fflush(stdout);
+		_exit(failures != 0);
+	}
+	wait(&status);
+	CHECK(!status);
+}
+
+static void *wait_for_byte(void *fd)
+{
+	char byte;
+
+	CHECK(!read(*(int *)fd, &byte, 1));
+	return NULL;
+}
+
+/* A process that cannot have a watcher does not ask for it at each call. */
+static void threads_at_first(void)
+{
+	int events = inotify_init1(IN_NONBLOCK), ends[2], opened = 0;
+	char buffer[4096];
+	pthread_t thread;
+
+	CHECK(!pipe(ends));
+	CHECK(inotify_add_watch(events, "/dev/cosy", IN_OPEN) >= 0);
+	CHECK(!pthread_create(&thread, NULL, wait_for_byte, ends));
+	/* Equal events that follow each other are one, unless they are read in between. */
+	for (unsigned int i = 0; i < 200; i++) {
+		CHECK(all_are_same(AT_FDCWD, i & 1 ? "one/" : "two/"));
+		opened += read(events, buffer, sizeof(buffer)) > 0;
+	}
+	/* It waits for twice as many calls each time. */
+	CHECK(opened <= 16);
+	close(ends[1]);
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static void (*const tests[])(void) = {
+		raw_dup2,
+		raw_dup3,
+		raw_close,
+		raw_close_range,
+		reopened_stream,
+		table_of_its_own,
+		filter_that_kills,
+		raw_filter_that_kills,
+		filter_without_libc,
+		filter_before_the_first,
+		inherited_filter,
+		filter_that_refuses,
+		filter_of_one_thread,
+		directory_shared_with_a_child,
+		descriptors_shared_with_a_child,
+		child_of_vfork,
+		bad_pointers,
+		child_that_closes,
+		threads_at_first,
+	};
+	int status, failed = 0;
+
+	if (argc == 2 && !strcmp(argv[1], "inherited")) {
+		warm(AT_FDCWD, "one/");
+		fflush(stdout);
+		_exit(failures != 0);
+	}
+	if (argc < 2 || (mkdir(argv[1], 0755) && errno != EEXIST) || chdir(argv[1]))
+		return 1;
+	make_directory("one", 100);
+	make_directory("two", 200);
+	sync();
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			tests[i]();
+			fflush(stdout);
+			_exit(failures != 0);
+		}
+		waitpid(child, &status, 0);
+		if (status)
+			printf("test %zu: status %x\n", i, status);
+		failed += status != 0;
+	}
+	printf("%d of %zu failed\n", failed, sizeof(tests) / sizeof(*tests));
+	return failed != 0;
+}
