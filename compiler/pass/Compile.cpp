@@ -11,9 +11,9 @@
 // with less inlining; otherwise the region stays native.
 //
 //===----------------------------------------------------------------------===//
-#include "BpfModule.h"
-#include "CallOuts.h"
-#include "Names.h"
+#include "calls/Names.h"
+#include "lower/BpfModule.h"
+#include "lower/CallOuts.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"

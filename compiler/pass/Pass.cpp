@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
-#include "Region.h"
+#include "region/Region.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"

@@ -13,11 +13,11 @@
 // so only where LLVM was built with assertions.
 //
 //===----------------------------------------------------------------------===//
-#include "Exits.h"
-#include "Outline.h"
 #include "Pass.h"
-#include "Region.h"
 #include "Stages.h"
+#include "host/Exits.h"
+#include "host/Outline.h"
+#include "region/Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"

@@ -5,7 +5,7 @@
 // remark is shown with -Rpass=cosy, which cosycc makes of -Rcosy.
 //
 //===----------------------------------------------------------------------===//
-#include "Region.h"
+#include "region/Region.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DebugInfoMetadata.h"

@@ -30,9 +30,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
-#include "BpfModule.h"
-#include "Exits.h"
-#include "Outline.h"
+#include "host/Exits.h"
+#include "host/Outline.h"
+#include "lower/BpfModule.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"

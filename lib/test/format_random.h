@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../compiler/pass/format_parts.h"
+#include "../../compiler/pass/calls/format_parts.h"
 
 enum { FORMAT_ARGUMENTS = 24, FORMAT_TEXT = 200, FORMAT_PARTS = 8, FORMAT_LONGEST = 9000 };
 

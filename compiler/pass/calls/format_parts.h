@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* format_parts.h - the parts of a format of printf. */
+#ifndef COSY_PASS_FORMAT_PARTS_H
+#define COSY_PASS_FORMAT_PARTS_H
+
+#include "../../../core/core.h"
+
+/* Text of the format, or a conversion, which takes up to three arguments. */
+struct format_part {
+  struct cosy_text_piece piece; /* without what arguments give */
+  /* By arguments of type int, before the value. */
+  bool width_given, precision_given;
+  u8 bytes;           /* of the integer that is converted: 1, 2, 4 or 8 */
+  u32 offset, length; /* text: where it is in the format */
+};
+
+/*
+ * Divides `format` into at most `most` parts.  Returns how many there are;
+ * -E2BIG: more; -EINVAL: the operation cannot do one of them.
+ */
+s32 cosy_format_parse(const char *format, struct format_part *parts, u32 most);
+
+/* Returns the value of a piece of text of up to 8 bytes. */
+u64 cosy_format_word(const char *text, u32 length);
+
+#endif /* COSY_PASS_FORMAT_PARTS_H */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//===- CallOuts.cpp - Calls for which a compound leaves and comes back ----===//
+//
+// A region ends before a call that it cannot hold, as of perror (Leave.cpp). In
+// a function that recurses it cannot: its callers' frames are the compound's.
+// There the operation call_out leaves the kernel, has libcosy make the call,
+// and goes on in the kernel:
+//
+//   call void @perror(ptr %name)
+//
+// becomes
+//
+//   store ptr %name, ptr %arguments
+//   call i64 @__cosy_call.65581.ppl(ptr @perror, ptr %arguments, i64 1)
+//
+//===----------------------------------------------------------------------===//
+#include "lower/CallOuts.h"
+#include "calls/CallTable.h"
+#include "region/Natives.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+extern "C" {
+#include "core.h"
+}
+
+#define DEBUG_TYPE "cosy-call-outs"
+
+using namespace llvm;
+using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumCallOuts,
+                         "Number of calls that compounds leave for");
+
+static bool isWord(const Type *Ty) {
+  return (Ty->isPointerTy() && !Ty->getPointerAddressSpace()) ||
+         (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
+}
+
+/// True for a function that may return to another place, or more than once.
+static bool jumps(StringRef Name) {
+  Name.consume_front("_");
+  Name.consume_front("_");
+  return is_contained({"longjmp", "siglongjmp", "longjmp_chk", "setjmp",
+                       "sigsetjmp", "getcontext", "setcontext", "swapcontext",
+                       "pthread_exit", "fork", "vfork", "clone", "daemon",
+                       "forkpty", "posix_spawn", "posix_spawnp", "popen",
+                       "system"},
+                      Name);
+}
+
+/// True if a call's arguments and result are integers and addresses.
+static bool takesWords(const CallBase &C) {
+  const Type *Ty = C.getType();
+  return C.arg_size() <= COSY_MAX_ARGUMENTS && (Ty->isVoidTy() || isWord(Ty)) &&
+         all_of(C.args(), [&](const Use &Arg) {
+           return isWord(Arg->getType()) &&
+                  !C.isByValArgument(C.getArgOperandNo(&Arg));
+         });
+}
+
+/// True if no exception can come out of a call, or where it is.
+static bool doesNotThrow(const CallBase &C) {
+  return C.doesNotThrow() || C.getFunction()->doesNotThrow();
+}
+
+bool cosy::canCallOut(const CallBase &C) {
+  StringRef Name = libcName(C);
+  return !Name.empty() && !Name.starts_with("cosy_") &&
+         !Name.starts_with("__cosy_") && !jumps(Name) &&
+         !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
+         takesWords(C);
+}
+
+/// True for a function that calls only functions of libc's which return, or end
+/// the program, or functions like that.
+static bool onlyReports(const Function &F, unsigned Depth) {
+  return Depth && !F.isInterposable() && F.doesNotThrow() &&
+         all_of(instructions(F), [&](const Instruction &I) {
+           const auto *C = dyn_cast<CallBase>(&I);
+           if (!C || isa<IntrinsicInst>(I))
+             return !isMarker(I);
+           const Function *Callee = C->getCalledFunction();
+           if (!Callee)
+             return false;
+           if (!Callee->isDeclaration())
+             return onlyReports(*Callee, Depth - 1);
+           StringRef Name = libcName(*C);
+           return !Name.empty() && !jumps(Name);
+         });
+}
+
+void cosy::lowerVariadic(BpfModule &B) {
+  SmallVector<CallBase *, 4> Calls;
+  auto IsRegion = [&](Function &F) {
+    return &F == B.Main || any_of(F.users(), [&](User *U) {
+      auto *C = dyn_cast<CallBase>(U);
+      return C && C->getFunction() == B.Main;
+    });
+  };
+  for (Function &F : *B.M)
+    for (Instruction &I : instructions(F)) {
+      auto *C = dyn_cast<CallBase>(&I);
+      const Function *Callee = C ? C->getCalledFunction() : nullptr;
+      if (!Callee || Callee->isDeclaration() || !Callee->isVarArg() ||
+          IsRegion(F) || !takesWords(*C))
+        continue;
+      const auto *Host =
+          dyn_cast_or_null<Function>(B.HostGlobals.lookup(Callee->getName()));
+      if (Host && !Host->isDeclaration() && onlyReports(*Host, 4))
+        Calls.push_back(C);
+    }
+  for (CallBase *C : Calls)
+    lowerCallOut(B, C);
+}
+
+bool cosy::isCallOut(const BpfModule &B, const CallBase &C) {
+  return (C.getFunction() != B.Main || C.hasFnAttr(CallOutAttr)) &&
+         canCallOut(C);
+}
+
+/// True for a call that writes to standard error, or gets a text for it.
+static bool reportsError(const CallBase &C) {
+  StringRef Name = libcName(C);
+  if (is_contained({"perror", "psignal", "err", "errx", "verr", "verrx", "warn",
+                    "warnx", "vwarn", "vwarnx", "error", "error_at_line",
+                    "strerror", "strerror_r", "__xpg_strerror_r", "strsignal",
+                    "syslog", "__syslog_chk"},
+                   Name))
+    return true;
+  // The stream is the first argument of some, the last of others.
+  return any_of(C.args(), [](const Use &Arg) {
+    const auto *L = dyn_cast<LoadInst>(Arg);
+    const auto *G =
+        L ? dyn_cast<GlobalVariable>(L->getPointerOperand()) : nullptr;
+    return G && G->getName() == "stderr";
+  });
+}
+
+bool cosy::isCostlyCallOut(const CallBase &C) {
+  return canCallOut(C) && !C.doesNotReturn() && !isCovered(libcName(C)) &&
+         !isFormat(C) && !reportsError(C);
+}
+
+/// Returns a local of F for arguments, which its calls share.
+static AllocaInst *roomForArguments(Function &F) {
+  LLVMContext &Ctx = F.getContext();
+  // No type of the program's is like that.
+  Type *Words = ArrayType::get(Type::getInt64Ty(Ctx), COSY_MAX_ARGUMENTS);
+  auto *Ty = StructType::get(Ctx, ArrayRef<Type *>(Words));
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && A->getAllocatedType() == Ty)
+      return A;
+  IRBuilder<> IB(&F.getEntryBlock(), F.getEntryBlock().begin());
+  return IB.CreateAlloca(Ty);
+}
+
+void cosy::lowerCallOut(BpfModule &B, CallBase *C) {
+  ++NumCallOuts;
+  IRBuilder<> IB(C);
+  // A function that only a body of libc's calls is not in the host.
+  Function *Callee = calleeOf(*C);
+  GlobalValue *&Host = B.HostGlobals[Callee->getName()];
+  if (!Host)
+    Host = cast<GlobalValue>(
+        B.Host.getOrInsertFunction(Callee->getName(), Callee->getFunctionType())
+            .getCallee());
+  Value *Arguments = ConstantPointerNull::get(IB.getPtrTy());
+  if (C->arg_size())
+    Arguments = roomForArguments(*C->getFunction());
+  for (unsigned I = 0; I < C->arg_size(); ++I) {
+    Value *V = C->getArgOperand(I);
+    if (V->getType()->isIntegerTy())
+      V = C->paramHasAttr(I, Attribute::SExt)
+              ? IB.CreateSExt(V, IB.getInt64Ty())
+              : IB.CreateZExt(V, IB.getInt64Ty());
+    IB.CreateAlignedStore(
+        V, IB.CreateConstInBoundsGEP1_64(IB.getInt64Ty(), Arguments, I),
+        Align(8));
+  }
+  Value *Result = B.createCall(
+      IB, operationNumber("call_out"),
+      {C->getCalledOperand(), Arguments, IB.getInt64(C->arg_size())});
+  if (C->getType()->isPointerTy())
+    Result = IB.CreateIntToPtr(Result, C->getType());
+  else if (C->getType()->isIntegerTy())
+    Result = IB.CreateTrunc(Result, C->getType());
+  if (!C->getType()->isVoidTy())
+    C->replaceAllUsesWith(Result);
+  C->eraseFromParent();
+}

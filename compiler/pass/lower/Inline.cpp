@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//===- Inline.cpp - What is inlined, what is called -----------------------===//
+//
+// A local call costs a software frame in user memory, so all functions that do
+// not recurse are inlined, as long as the compound stays small.  This stage
+// only marks them:
+//
+//   define internal i64 @small(..)  ->  define internal i64 @small(..)
+//                                           alwaysinline
+//   define internal i64 @fib(..)    ->  define internal i64 @fib(..)
+//                                           noinline "cosy-recursive"
+//
+//===----------------------------------------------------------------------===//
+#include "lower/BpfModule.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/InstIterator.h"
+
+#define DEBUG_TYPE "cosy-plan-calls"
+
+using namespace llvm;
+using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumInlined, "Number of functions to be inlined");
+ALWAYS_ENABLED_STATISTIC(NumCalled, "Number of functions that stay calls");
+ALWAYS_ENABLED_STATISTIC(NumRecursive, "Number of functions that recurse");
+
+/// Functions of up to so many instructions are no larger than a call of them.
+static constexpr unsigned AlwaysInlined = 30;
+
+static void setInline(Function &F, bool Inline) {
+  F.removeFnAttr(Attribute::AlwaysInline);
+  F.removeFnAttr(Attribute::NoInline);
+  F.addFnAttr(Inline ? Attribute::AlwaysInline : Attribute::NoInline);
+}
+
+void cosy::planCalls(BpfModule &B, unsigned Budget) {
+  // Callees come before callers, so Size is known with all that is inlined.
+  DenseMap<const Function *, unsigned> Size, CallSites;
+  SmallPtrSet<const Function *, 8> Called;
+  for (Function &F : *B.M)
+    for (const User *U : F.users())
+      if (auto *C = dyn_cast<CallBase>(U); C && C->getCalledFunction() == &F)
+        ++CallSites[&F];
+
+  CallGraph Graph(*B.M);
+  for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It) {
+    for (CallGraphNode *Node : *It) {
+      Function *F = Node->getFunction();
+      if (!F || F->isDeclaration())
+        continue;
+      unsigned Own = 0;
+      for (Instruction &I : instructions(F)) {
+        ++Own;
+        if (auto *C = dyn_cast<CallBase>(&I))
+          if (Function *Callee = C->getCalledFunction())
+            if (!Called.count(Callee))
+              Own += Size.lookup(Callee);
+      }
+      Size[F] = Own;
+      if (F == B.Main)
+        continue;
+      bool Recursive = It.hasCycle();
+      unsigned Sites = CallSites.lookup(F);
+      bool Inline = !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
+                                   (Sites - 1) * Own <= Budget);
+      setInline(*F, Inline);
+      ++(Inline ? NumInlined : NumCalled);
+      NumRecursive += Recursive;
+      if (!Inline)
+        Called.insert(F);
+      if (Recursive)
+        F->addFnAttr(RecursiveAttr);
+    }
+  }
+}

@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: MIT
+//===- Cost.cpp - What a region gains in the kernel -----------------------===//
+//
+// Estimates from the native twin's code and the measured costs of
+// core/costs.h: each system call saves its crossing, each access to memory and
+// each iteration of a loop costs more than outside.  Code on a conditional path
+// counts by the probability that LLVM gives the path, which includes profiles.
+// How often a loop iterates is not known.  A loop that may make calls is
+// assumed to iterate AssumedRounds times; any other as often as it may.  Loops
+// in loops iterate MaxRounds times together at most, and what is lost in
+// assumed iterations never outweighs an iteration that mostly makes a call
+// (bounded).
+//
+//===----------------------------------------------------------------------===//
+#include "calls/CallTable.h"
+#include "lower/BpfModule.h"
+#include "lower/CallOuts.h"
+#include "region/Region.h"
+#include "tier/LoopAnalyses.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include <algorithm>
+#include <cmath>
+#include <costs.h>
+#include <sys/syscall.h>
+
+extern "C" {
+#include "core.h"
+}
+
+using namespace llvm;
+using namespace cosy;
+
+/// Rounds that a loop is assumed to go if it may make calls.
+static constexpr int64_t AssumedRounds = 64;
+
+/// Entries that a composite is assumed to find: those of a small directory.
+static constexpr double AssumedFound = 16;
+
+/// Rounds that another loop is assumed to go at most: the bytes of a page.
+static constexpr int64_t MaxRounds = 4096;
+
+/// Rounds an estimate to what a region's structure holds.
+static int64_t rounded(double Instructions) {
+  return std::lround(
+      std::clamp<double>(Instructions, INT32_MIN / 2, INT32_MAX / 2));
+}
+
+static Gain operator+(Gain A, Gain B) {
+  return {A.Saved + B.Saved,   A.Plain + B.Plain,     A.Calls + B.Calls,
+          A.Number + B.Number, A.Guessed + B.Guessed, A.Best + B.Best};
+}
+static Gain operator*(Gain A, double N) {
+  return {A.Saved * N,  A.Plain * N,   A.Calls * N,
+          A.Number * N, A.Guessed * N, A.Best * N};
+}
+
+/// Keeps assumed counts from outweighing calls that mostly are made: what they
+/// lose leaves some of what the calls save.
+static Gain bounded(Gain G) {
+  double Least = G.Calls / 4;
+  if (G.Number >= 0.5 && G.Saved < Least)
+    G.Saved = std::min(G.Saved + G.Guessed, Least);
+  return G;
+}
+
+namespace {
+/// Knows how often a function's loops iterate, and its blocks run.
+class Rounds : public LoopAnalyses {
+  DenseMap<const Loop *, int64_t> Known;
+
+public:
+  explicit Rounds(Function &F) : LoopAnalyses(F) {}
+
+  /// False for a function of which no copy counts what its loops lose.
+  bool CountLosses = true;
+
+  /// True if a loop's rounds can be counted as they go, at its head or at its
+  /// calls.  Code in no such loop belongs to the function's entry.
+  bool areCounted(const Loop &L) {
+    const LoopCounts &C = counts(L);
+    return C.Skipped || C.Call || C.AddsUp;
+  }
+
+  /// Returns how often a block runs in a round of Around, or in a call of the
+  /// function, if each loop between goes one round.
+  double often(const BasicBlock &BB, const Loop *Around) {
+    double Runs = frequency(BB), Ret = 1;
+    for (const Loop *L = LI.getLoopFor(&BB); L != Around;
+         L = L->getParentLoop()) {
+      Ret *= part(Runs, rounds(*L));
+      Runs = entries(*L);
+    }
+    return Ret *
+           part(Runs, Around ? rounds(*Around)
+                             : frequency(DT.getRoot()->getParent()->front()));
+  }
+
+  /// Returns how many rounds a loop is taken for, if they are not counted: the
+  /// number that is known, or the most for which the objects that it goes
+  /// through have room.
+  int64_t of(const Loop &L) {
+    auto [It, New] = Known.insert({&L, MaxRounds});
+    if (!New)
+      return It->second;
+    // Where inner loops make the calls, rounds are not as many as bytes.
+    bool Calls =
+        any_of(L, [&](const Loop *Inner) { return mayMakeCall(*Inner); });
+    int64_t Ret = Calls ? AssumedRounds : MaxRounds;
+    if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
+      Ret = std::min<int64_t>(Exactly, MaxRounds);
+    else if (unsigned Bound = SE.getSmallConstantMaxTripCount(&L))
+      Ret = std::min<int64_t>(Bound, Ret);
+    for (const BasicBlock *BB : L.blocks())
+      if (const BasicBlock *Latch = L.getLoopLatch();
+          Latch && DT.dominates(BB, Latch))
+        for (const Instruction &I : *BB)
+          Ret = std::min(Ret, within(I, L));
+    return Known[&L] = Ret;
+  }
+
+  /// True if that number is known.
+  bool areKnown(const Loop &L) { return SE.getSmallConstantTripCount(&L) != 0; }
+
+private:
+  /// Returns how often a loop goes all its way round.  When it ends is a guess
+  /// that no round depends on.
+  double rounds(const Loop &L) {
+    const BasicBlock *Latch = L.getLoopLatch();
+    return frequency(Latch ? *Latch : *L.getHeader());
+  }
+
+  /// Returns which part of Whole is taken; all of it where nothing is known.
+  static double part(double Taken, double Whole) {
+    return Whole > 0 ? std::min(Taken / Whole, 1.0) : 1;
+  }
+
+  /// Returns how often a loop is entered.
+  double entries(const Loop &L) {
+    double Ret = 0;
+    for (const BasicBlock *Pred : predecessors(L.getHeader()))
+      if (!L.contains(Pred))
+        Ret += frequency(*Pred, *L.getHeader());
+    return Ret;
+  }
+
+  /// Returns for how many rounds there is room where each goes on to another
+  /// place of an object of known size.
+  int64_t within(const Instruction &I, const Loop &L) {
+    const auto *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
+    const auto *Place =
+        Pointer
+            ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(const_cast<Value *>(Pointer)))
+            : nullptr;
+    const auto *Step =
+        Place && Place->getLoop() == &L
+            ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE))
+            : nullptr;
+    std::optional<TypeSize> Size;
+    if (Step) {
+      const Value *Object = getUnderlyingObject(Pointer);
+      if (const auto *Local = dyn_cast<AllocaInst>(Object))
+        Size = Local->getAllocationSize(I.getDataLayout());
+      else if (const auto *Global = dyn_cast<GlobalVariable>(Object))
+        Size = I.getDataLayout().getTypeAllocSize(Global->getValueType());
+    }
+    if (!Size || Size->isScalable())
+      return MaxRounds;
+    uint64_t Each = Step->getAPInt().abs().getLimitedValue();
+    return std::clamp<int64_t>(Size->getFixedValue() / Each, 1, MaxRounds);
+  }
+};
+} // namespace
+
+/// Marks a loop whose rounds lose nothing, since it takes words.
+static constexpr char WidenedName[] = "cosy.widened";
+
+static bool isWidened(const Loop &L) {
+  return getOptionalBoolLoopAttribute(&L, WidenedName).value_or(false);
+}
+
+/// True if both are the same place of the source.
+static bool isSamePlace(const DebugLoc &A, const DebugLoc &B) {
+  return A && B && A.getLine() == B.getLine() && A.getCol() == B.getCol() &&
+         A->getFilename() == B->getFilename();
+}
+
+void cosy::markWidened(Module &M, const Compound &C) {
+  if (C.Widened.empty())
+    return;
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    DominatorTree DT(F);
+    LoopInfo LI(DT);
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (L->isInnermost() && any_of(C.Widened, [&](const DebugLoc &Where) {
+            return isSamePlace(Where, L->getStartLoc());
+          }))
+        addStringMetadataToLoop(L, WidenedName, true);
+  }
+}
+
+/// Returns what a system call saves whose buffer, if any, is the shared one.
+static Gain ofOneCall(uint64_t Number) {
+  bool Fast = hasFastVersion(Number), Path = takesPath(Number);
+  double Saved = !Fast  ? COSY_GAIN_CALL
+                 : Path ? COSY_GAIN_PATH
+                        : COSY_GAIN_FAST;
+  return {Saved,
+          double(Path   ? COSY_PLAIN_PATH
+                 : Fast ? COSY_PLAIN_FAST
+                        : COSY_PLAIN_CALL),
+          Saved, 1};
+}
+
+/// What a composite makes a call for, as often as it finds one: its result says
+/// how often.
+struct CompositeUnit {
+  uint32_t Call = 0;
+  bool IsFound = false;
+  unsigned Result = 1; ///< Of the composite, for each.
+};
+
+static CompositeUnit unitOf(uint32_t Number) {
+  // An entry has a struct cosy_dirent and its name.
+  if (Number == operationNumber("scan_dir") ||
+      Number == operationNumber("scan_tree"))
+    return {SYS_newfstatat, true, sizeof(cosy_dirent) + 24};
+  if (Number == operationNumber("epoll_read"))
+    return {SYS_read, true, 1};
+  return {};
+}
+
+/// Returns what a composite saves for each unit.
+static Gain ofUnit(const CompositeUnit &Unit) {
+  if (Unit.Call == SYS_newfstatat)
+    return {COSY_GAIN_ENTRY, COSY_PLAIN_ENTRY, COSY_GAIN_ENTRY, 1};
+  return ofOneCall(Unit.Call);
+}
+
+/// Returns what a composite saves beside what it does for each unit: its other
+/// calls, each once, or one of them where it makes either.
+static Gain ofComposite(uint32_t Number) {
+  SmallVector<uint32_t, 4> Calls;
+  switch (Number) {
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)           \
+  case COSY_OP_BASE + number:                                                  \
+    Calls = {SYS_##a, SYS_##b, SYS_##c, SYS_##d};                              \
+    break;
+#include "ops.def"
+  }
+  for (StringRef Name : {"lend", "loan", "transfer", "pass"})
+    if (Number == operationNumber(Name))
+      Calls.truncate(1);
+  Gain Ret;
+  SmallSet<uint32_t, 4> Seen;
+  for (uint32_t Call : Calls) {
+    if (!Seen.insert(Call).second ||
+        (unitOf(Number).IsFound && unitOf(Number).Call == Call))
+      continue;
+    Gain G = ofOneCall(Call);
+    // Nothing is known of where its bytes come from.
+    if (Call == SYS_write || Call == SYS_pwrite64)
+      G.Saved = G.Calls = COSY_GAIN_WRITE_ELSEWHERE;
+    Ret = Ret + G;
+  }
+  return Ret;
+}
+
+namespace {
+/// Adds up what code saves in the kernel.
+class Estimate {
+  /// Results for functions that are called; 0 for one that is being looked at,
+  /// so that recursion ends.
+  DenseMap<const Function *, Gain> Known;
+  const Recursion &In;
+
+public:
+  explicit Estimate(const Recursion &In) : In(In) {
+    // Each call of these is counted at the function's entry.
+    for (const Function *F : In.Entered)
+      Known[F] = Gain{};
+  }
+
+  /// Sums up a function, each loop for as many rounds as are assumed, unless
+  /// they are counted in the function's copy.
+  Gain ofFunction(const Function &F) {
+    auto [It, New] = Known.insert({&F, Gain{}});
+    if (!New)
+      return It->second;
+    Rounds Loops(const_cast<Function &>(F));
+    bool Copied = is_contained(In.Copied, &F);
+    Loops.CountLosses = Copied;
+    Gain Ret = ofEntry(F, Loops);
+    for (const Loop *L : Loops.LI.getLoopsInPreorder())
+      if (Loops.areCounted(*L) && !(Copied && Loops.counts(*L).Skipped))
+        Ret = Ret + ofAssumed(*L, Loops);
+    return Known[&F] = Ret;
+  }
+
+  /// Sums up the code that is in no loop whose rounds are counted.
+  Gain ofEntry(const Function &F, Rounds &Loops) {
+    Gain Ret;
+    for (const BasicBlock &BB : F)
+      Ret = Ret + ofBlock(BB, nullptr, Loops);
+    return Ret;
+  }
+
+  /// Sums up the rounds of a loop that could be counted, but are not.
+  Gain ofAssumed(const Loop &L, Rounds &Loops) {
+    return ofRound(L, Loops) *
+           (Loops.often(*L.getHeader(), nullptr) * AssumedRounds);
+  }
+
+  /// Sums up a round that only goes through these blocks.
+  Gain ofSkip(ArrayRef<const BasicBlock *> Blocks, const Loop &L,
+              Rounds &Loops) {
+    Gain Ret{-COSY_LOSS_ROUND, 0};
+    for (const BasicBlock *BB : Blocks)
+      Ret = Ret + ofBlock(*BB, &L, Loops);
+    return Ret;
+  }
+
+  /// Sums up what is lost in the blocks of one round that are in no inner loop.
+  int64_t lostIn(const Loop &L, const LoopInfo &LI) {
+    if (isWidened(L))
+      return 0;
+    double Ret = COSY_LOSS_ROUND;
+    for (const BasicBlock *BB : L.blocks())
+      if (LI.getLoopFor(BB) == &L)
+        for (const Instruction &I : *BB)
+          Ret -= ofInstruction(I).Saved;
+    return rounded(Ret);
+  }
+
+  /// Returns what a call saves on average.
+  int64_t savedBy(const CallBase &Call) {
+    return rounded(ofInstruction(Call).Saved);
+  }
+
+  /// Sums up one round, without inner loops whose rounds are counted.
+  Gain ofRound(const Loop &L, Rounds &Loops) {
+    Gain Ret;
+    Ret.Saved = Ret.Best = -COSY_LOSS_ROUND;
+    for (const BasicBlock *BB : L.blocks())
+      Ret = Ret + ofBlock(*BB, &L, Loops);
+    return bounded(Ret);
+  }
+
+  /// Returns what a round of a loop loses on average outside of inner loops and
+  /// of Call, which may be null, and of what calls save.
+  int64_t lostAround(const Loop &L, const CallBase *Call, Rounds &Loops) {
+    double Lost = COSY_LOSS_ROUND;
+    for (const BasicBlock *BB : L.blocks())
+      if (Loops.LI.getLoopFor(BB) == &L)
+        for (const Instruction &I : *BB)
+          if (double Saved = ofInstruction(I).Saved; Saved < 0 && &I != Call)
+            Lost -= Saved * Loops.often(*BB, &L);
+    return rounded(Lost);
+  }
+
+private:
+  /// Sums up a block, for each round of the loop or each entry of the function.
+  /// The losses of an inner loop count for every assumed round, its calls once.
+  Gain ofBlock(const BasicBlock &BB, const Loop *Around, Rounds &Loops) {
+    int64_t Times = 1, Sure = 1;
+    for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
+         L = L->getParentLoop()) {
+      if (Loops.areCounted(*L) || (Loops.CountLosses && Loops.countsLosses(*L)))
+        return {};
+      Times = std::min(Times * Loops.of(*L), MaxRounds);
+      // Where calls are seldom, the rounds between them are many.
+      if (Loops.areKnown(*L) || Loops.mayMakeCall(*L))
+        Sure = std::min(Sure * Loops.of(*L), MaxRounds);
+    }
+    double Runs = Loops.often(BB, Around);
+    const Loop *Own = Loops.LI.getLoopFor(&BB);
+    Gain Each, Calls;
+    for (const Instruction &I : BB) {
+      Gain G = ofInstruction(I);
+      G.Best = std::max(G.Best, G.Saved);
+      (G.Saved > 0 ? Calls : Each) = (G.Saved > 0 ? Calls : Each) + G;
+    }
+    // Words need a few instructions more before the first and after the last.
+    if (Own && isWidened(*Own)) {
+      Gain Ret{0, (Calls.Plain + Each.Plain) * Runs * Times};
+      if (Own->getHeader() == &BB)
+        Ret.Saved = -COSY_LOSS_SHORT * Runs *
+                    std::max<int64_t>(Times / Loops.of(*Own), 1);
+      return Ret;
+    }
+    if (Own != Around && Own->getHeader() == &BB)
+      Each.Saved -= COSY_LOSS_ROUND;
+    Gain Ret = (Calls + Each * Times) * Runs;
+    Ret.Best = Calls.Best + Each.Saved * Runs * Times;
+    if (Each.Saved < 0)
+      Ret.Guessed -= Each.Saved * Runs * (Times - Sure);
+    return Ret;
+  }
+
+  static Gain lost(double Instructions) { return {-Instructions, 0}; }
+  static Gain plain(double Instructions) { return {0, Instructions}; }
+
+  Gain ofInstruction(const Instruction &I) {
+    // A copy of a few constant bytes is a few loads and stores.
+    if (const auto *Mem = dyn_cast<MemIntrinsic>(&I)) {
+      const auto *Size = dyn_cast<ConstantInt>(Mem->getLength());
+      int64_t Words =
+          Size ? Size->getValue().getLimitedValue(MaxRounds) / 8 : MaxRounds;
+      return lost(std::min<int64_t>(COSY_LOSS_SHORT,
+                                    2 * COSY_LOSS_SHARED * (Words + 1)));
+    }
+    if (const auto *Call = dyn_cast<CallBase>(&I))
+      return isa<IntrinsicInst>(I) ? Gain{} : ofCall(*Call);
+    const Value *Pointer = getLoadStorePointerOperand(&I);
+    if (!Pointer)
+      return plain(1);
+    // All but globals may be in the shared buffer, or in a register.
+    bool Elsewhere = isa<GlobalVariable>(getUnderlyingObject(Pointer));
+    return lost(Elsewhere ? COSY_LOSS_ELSEWHERE : COSY_LOSS_SHARED) + plain(1);
+  }
+
+  static Gain ofOperation(const CallBase &Call, StringRef Name) {
+    if (!is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
+                      Name))
+      return lost(isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING);
+    Gain Ret = lost(COSY_LOSS_SEARCH);
+    const auto *Size = Name == "memchr" || Name == "memrchr"
+                           ? dyn_cast<ConstantInt>(Call.getArgOperand(2))
+                           : nullptr;
+    if (Size)
+      return lost(std::min<int64_t>(
+          COSY_LOSS_SEARCH,
+          COSY_LOSS_STRING + Size->getValue().getLimitedValue(MaxRounds) / 2));
+    Ret.Guessed = COSY_LOSS_SEARCH - COSY_LOSS_STRING;
+    return Ret;
+  }
+
+  Gain ofCall(const CallBase &Call) {
+    const Function *F = Call.getCalledFunction();
+    if (!F)
+      return {};
+    if (!F->isDeclaration())
+      return ofFunction(*F);
+    if (F->getName() == "syscall" && Call.arg_size())
+      if (const auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0)))
+        return ofSystemCall(Number->getZExtValue(), Call, 1);
+    if (isFormat(Call))
+      return lost(COSY_LOSS_STRING) + plain(COSY_PLAIN_FORMAT);
+    if (isCostlyCallOut(Call))
+      return lost(COSY_LOSS_CALL_OUT) + plain(COSY_PLAIN_CALL);
+    const Wrapper *W = findWrapper(F->getName());
+    if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
+      return lost(COSY_LOSS_STRING);
+    if (!W)
+      return plain(isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL);
+    if (!W->MakesCalls)
+      return ofOperation(Call, F->getName());
+    if (W->Number < COSY_OP_BASE)
+      return ofSystemCall(W->Number, Call, 0);
+    CompositeUnit Unit = unitOf(W->Number);
+    return ofComposite(W->Number) +
+           (Unit.IsFound ? ofUnit(Unit) * AssumedFound : Gain());
+  }
+
+  /// First: where the call's own arguments begin.
+  static Gain ofSystemCall(uint64_t Number, const CallBase &Call,
+                           unsigned First) {
+    Gain Ret = ofOneCall(Number);
+    if ((Number == SYS_write || Number == SYS_pwrite64) &&
+        Call.arg_size() > First + 1 &&
+        !isInBuffer(Call.getArgOperand(First + 1)))
+      Ret.Saved = Ret.Calls = COSY_GAIN_WRITE_ELSEWHERE;
+    return Ret;
+  }
+
+  /// True if memory may be in the shared buffer: a local of the region or its
+  /// host, which moves there, or, in a file that allocates there, any memory
+  /// whose origin is not known.
+  static bool isInBuffer(const Value *Pointer) {
+    SmallVector<const Value *, 4> Objects;
+    getUnderlyingObjects(Pointer, Objects);
+    return all_of(Objects, [](const Value *V) {
+      if (const auto *A = dyn_cast<Argument>(V))
+        if (const CallBase *Call = onlyCall(*A->getParent()))
+          if (isa<AllocaInst>(
+                  getUnderlyingObject(Call->getArgOperand(A->getArgNo()))))
+            return true;
+      if (isa<AllocaInst>(V))
+        return true;
+      return !isa<Constant>(V) && allocatesInBuffer(*moduleOf(*V));
+    });
+  }
+
+  static const CallBase *onlyCall(const Function &F) {
+    const auto *Call =
+        F.hasOneUse() ? dyn_cast<CallBase>(F.user_back()) : nullptr;
+    return Call && Call->getCalledFunction() == &F ? Call : nullptr;
+  }
+
+  static const Module *moduleOf(const Value &V) {
+    if (const auto *A = dyn_cast<Argument>(&V))
+      return A->getParent()->getParent();
+    return cast<Instruction>(V).getModule();
+  }
+
+  static bool allocatesInBuffer(const Module &M) {
+    return any_of(ArrayRef<StringRef>{"cosy_malloc", "cosy_calloc",
+                                      "cosy_realloc", "cosy_move_alloc"},
+                  [&](StringRef Name) { return M.getFunction(Name); });
+  }
+};
+} // namespace
+
+/// Returns struct cosy_region's `share`.  core/costs.h tells how much code may
+/// run outside before the region is loaded; here that becomes how much would
+/// have been saved, by the part of the code's cost that the kernel saves.
+static unsigned shareOf(Gain All) {
+  double Share = All.Plain > 0 ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
+  return std::clamp<double>(Share, 1, COSY_TIER_SHARE);
+}
+
+/// Returns what is lost around each call.  More than a call can save is what
+/// loops may lose that are supposed to go round for very long.
+static unsigned lostPerCall(Gain All) {
+  if (All.Number <= 0)
+    return 0;
+  return std::clamp<double>((All.Calls - All.Saved) / All.Number, 0,
+                            COSY_GAIN_PATH);
+}
+
+/// True if a way into the kernel in L is at a call, not at L's head.
+static bool isAtCall(const BasicBlock *WayIn, const Loop &L) {
+  return WayIn != L.getHeader();
+}
+
+void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
+                        const Recursion &In, RegionCost &Ret) {
+  Estimate E(In);
+  Rounds Loops(const_cast<Function &>(Body));
+  Gain Entry = E.ofEntry(Body, Loops), All;
+  SmallSetVector<const Loop *, 4> Entered;
+  bool AnySaves = false;
+  for (BasicBlock *WayIn : WaysIn) {
+    const Loop &L = *Loops.LI.getLoopFor(WayIn);
+    Entered.insert(&L);
+    Gain Round = E.ofRound(L, Loops);
+    Ret.Rounds.push_back(rounded(Round.Saved));
+    bool AtCall = isAtCall(WayIn, L);
+    const auto &Skipped = Loops.counts(L).Skipped;
+    Ret.Skips.push_back(
+        AtCall || !Skipped
+            ? 0
+            : std::min<int64_t>(rounded(E.ofSkip(*Skipped, L, Loops).Saved),
+                                0));
+    Ret.Around.push_back(
+        AtCall ? E.lostAround(L, Loops.firstCall(*WayIn), Loops) : 0);
+    AnySaves |= Round.Saved > 0 || Round.Best > 0;
+    All = All + Round * AssumedRounds;
+  }
+  for (const Loop *L : Loops.LI.getLoopsInPreorder()) {
+    if (Entered.contains(L) || !Loops.areCounted(*L))
+      continue;
+    // Without a way in, its rounds count for the entry.
+    bool AddsUp =
+        Loops.counts(*L).AddsUp &&
+        any_of(Entered, [&](const Loop *In) { return L->contains(In); });
+    (AddsUp ? All : Entry) = (AddsUp ? All : Entry) + E.ofAssumed(*L, Loops);
+    if (AddsUp)
+      Ret.Outer.push_back({L->getHeader(), E.lostAround(*L, nullptr, Loops)});
+  }
+  // Nor does what an entry loses by guess outweigh the loops that call.
+  double Least = -std::max(All.Saved, 0.0) / 2;
+  if (AnySaves && Entry.Saved < Least)
+    Entry.Saved = std::min(Entry.Saved + Entry.Guessed, Least);
+  Ret.All = Entry + All;
+  Ret.Entry = rounded(Entry.Saved) - COSY_COST_RUN;
+  // A path that is seldom taken is counted where it is: it may be taken often.
+  Ret.Loses = !AnySaves && std::max(Entry.Saved, Entry.Best) <= COSY_COST_RUN;
+  Ret.Share = shareOf(Ret.All);
+  Ret.Lost = lostPerCall(Ret.All);
+}
+
+/// True if each round of L that makes some call makes this one.
+static bool isInEachRound(const CallBase &Call, const Loop &L,
+                          LoopAnalyses &A) {
+  const BasicBlock *BB = Call.getParent(), *Latch = L.getLoopLatch();
+  if (!Latch || A.DT.dominates(BB, Latch))
+    return true;
+  return all_of(L.blocks(), [&](const BasicBlock *Other) {
+    return A.LI.getLoopFor(Other) != &L || !A.mayMakeCall(*Other) ||
+           A.DT.dominates(BB, Other);
+  });
+}
+
+/// True if each call of F that returns makes this one.
+static bool isInEachCall(const CallBase &Call, const Function &F,
+                         LoopAnalyses &A) {
+  return all_of(F, [&](const BasicBlock &BB) {
+    return !isa<ReturnInst>(BB.getTerminator()) ||
+           A.DT.dominates(Call.getParent(), &BB);
+  });
+}
+
+/// Has what a composite saves for each unit be counted once its result says how
+/// many it found.  Returns what it is assumed to save for them.
+static int64_t countFound(CallBase &Call, SmallVectorImpl<SeldomCall> &Ret) {
+  const Function *F = Call.getCalledFunction();
+  const Wrapper *W =
+      F && F->isDeclaration() ? findWrapper(F->getName()) : nullptr;
+  CompositeUnit Unit = W ? unitOf(W->Number) : CompositeUnit();
+  if (!Unit.IsFound || isa<InvokeInst>(Call))
+    return 0;
+  double Each = ofUnit(Unit).Saved;
+  Ret.push_back({Call.getNextNode(), 0, nullptr, &Call,
+                 unsigned(rounded(Each / Unit.Result))});
+  return rounded(Each * AssumedFound);
+}
+
+/// Returns in which part of the rounds of L a call is made, if each of these
+/// makes the same one.
+static double partWithCall(const Loop &L, Rounds &A) {
+  for (BasicBlock *BB : L.blocks())
+    if (A.LI.getLoopFor(BB) == &L)
+      if (CallBase *Call = A.firstCall(*BB);
+          Call && isInEachRound(*Call, L, A) && A.often(*BB, &L) > 0)
+        return A.often(*BB, &L);
+  return 1;
+}
+
+SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
+                                                 ArrayRef<BasicBlock *> WaysIn,
+                                                 const Recursion &In,
+                                                 RegionCost &Cost) {
+  SmallVector<SeldomCall, 4> Ret;
+  Rounds A(Body);
+  Estimate E(In);
+  Cost.SureEntry = Cost.Entry;
+  Cost.SureRounds = Cost.Rounds;
+  DenseMap<const Loop *, size_t> Ways;
+  // Rounds without a call are counted apart, so those with one count alone.
+  SmallVector<double, 4> Parts;
+  for (size_t I = 0; I < WaysIn.size(); ++I) {
+    const Loop &L = *A.LI.getLoopFor(WaysIn[I]);
+    Ways[&L] = I;
+    const auto &Skipped = A.counts(L).Skipped;
+    Parts.push_back(Skipped && !Skipped->empty() ? partWithCall(L, A) : 1);
+    Cost.SureRounds[I] =
+        rounded((Cost.Rounds[I] - (1 - Parts[I]) * Cost.Skips[I]) / Parts[I]);
+  }
+  for (BasicBlock &BB : Body) {
+    const Loop *L = A.LI.getLoopFor(&BB);
+    if (L && !Ways.contains(L))
+      continue;
+    size_t Way = L ? Ways[L] : 0;
+    bool AtCall = L && isAtCall(WaysIn[Way], *L);
+    double Often = A.often(BB, L) / (L ? Parts[Way] : 1);
+    for (Instruction &I : BB) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      if (!Call || A.Calls.in(I) != Makes::Always)
+        continue;
+      // This is where a round is counted.
+      bool CountsRound =
+          AtCall && &BB == WaysIn[Way] && Call == A.firstCall(BB);
+      int64_t Saves = E.savedBy(*Call);
+      if (Saves <= 0 && !CountsRound)
+        continue;
+      if (int64_t Assumed = countFound(*Call, Ret)) {
+        Saves -= Assumed;
+        if (!AtCall)
+          (L ? Cost.SureRounds[Way] : Cost.SureEntry) -=
+              rounded(Assumed * Often);
+      }
+      if (CountsRound) {
+        Cost.SureRounds[Way] = Saves;
+        continue;
+      }
+      if (!AtCall &&
+          (L ? isInEachRound(*Call, *L, A) : isInEachCall(*Call, Body, A)))
+        continue;
+      if (!AtCall)
+        (L ? Cost.SureRounds[Way] : Cost.SureEntry) -= rounded(Saves * Often);
+      Ret.push_back({Call, Saves, nullptr, nullptr, 0});
+    }
+  }
+  return Ret;
+}
+
+DenseMap<const Loop *, int64_t>
+cosy::lossesPerRound(ArrayRef<const Loop *> Loops, const LoopInfo &LI) {
+  Recursion None;
+  Estimate E(None);
+  DenseMap<const Loop *, int64_t> Ret;
+  for (const Loop *L : Loops)
+    Ret[L] = E.lostIn(*L, LI);
+  return Ret;
+}
+
+void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
+  Whole.All = Whole.All + Cost.All;
+  Whole.Share = shareOf(Whole.All);
+  Whole.Rounds.append(Cost.Rounds);
+  for (int64_t Round : Cost.Rounds)
+    Whole.Loses &= Round <= 0;
+  if (!IsEntered)
+    return;
+  Whole.Calls.push_back(Cost.Entry + COSY_COST_RUN);
+  Whole.Loses &= Whole.Calls.back() <= 0;
+}
+
+uint64_t cosy::loadCost(size_t Instructions) {
+  return COSY_COST_LOAD + uint64_t(COSY_COST_LOAD_INSN) * Instructions;
+}
