@@ -11,7 +11,27 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
+#include "Compile.h"
+#include "Report.h"
+#include "base/Options.h"
+#include "base/Reason.h"
+#include "calls/LibcFunctions.h"
+#include "host/Host.h"
+#include "host/MoveLocals.h"
+#include "lower/Compound.h"
+#include "region/Extract.h"
+#include "region/Extracted.h"
+#include "region/Leave.h"
+#include "region/Markers.h"
+#include "region/Natives.h"
+#include "region/Normalize.h"
+#include "region/ObjectSizes.h"
 #include "region/Region.h"
+#include "tier/Cost.h"
+#include "tier/Loops.h"
+#include "tier/Losses.h"
+#include "tier/Recursion.h"
+#include "tier/RecursionEntries.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
@@ -56,7 +76,8 @@ static void extractRegions(Function &F, ArrayRef<Function *> Hosts,
   if (Unsupported.empty())
     Unsupported = unsupportedFunction(F);
 
-  pairMarkers(F);
+  for (const Reason &R : pairMarkers(F))
+    reportMarker(F, R.Where, R.Text);
   normalizeFunction(F, FAM);
   resolveObjectSizes(F, FAM);
   normalizeCallees(F, FAM);
@@ -126,7 +147,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
   inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
-  markWidened(*R.Body->getParent(), Entry);
+  markWidened(*R.Body->getParent(), Entry.Widened);
   auto Ways = waysIn(R);
   Recursion In = findRecursion(R, Hosts);
   estimateGain(*R.Body, Ways, In, Entry.Cost);

@@ -13,13 +13,6 @@ struct CosyPass : llvm::PassInfoMixin<CosyPass> {
   static bool isRequired() { return true; }
 };
 
-/// Says of all functions that they are compiled as they are written: comes
-/// before CosyPass at -O0.
-struct WrittenPass : llvm::PassInfoMixin<WrittenPass> {
-  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
-  static bool isRequired() { return true; }
-};
-
 } // namespace cosy
 
 #endif // COSY_PASS_PASS_H

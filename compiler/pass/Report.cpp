@@ -5,7 +5,12 @@
 // remark is shown with -Rpass=cosy, which cosycc makes of -Rcosy.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "Report.h"
+#include "base/Options.h"
+#include "base/Reason.h"
+#include "lower/Compound.h"
+#include "region/Extracted.h"
+#include "tier/RegionCost.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DebugInfoMetadata.h"

@@ -49,10 +49,6 @@ bool hasFastVersion(uint32_t Number);
 /// True for a system call that looks a path up.
 bool takesPath(uint32_t Number);
 
-/// Whether Strings.cpp does in place what is short of a function on strings.
-bool isExpandedInPlace(llvm::StringRef Name);
-bool isExpandedInPlace(uint32_t Number);
-
 /// True for libc's functions that return an address which is constant for a
 /// thread, other than that of errno.
 bool isLocator(llvm::StringRef LibcName);

@@ -17,8 +17,9 @@
 //                                             "cosy-foreign"
 //
 //===----------------------------------------------------------------------===//
+#include "calls/LibcFunctions.h"
 #include "calls/CallTable.h"
-#include "lower/BpfModule.h"
+#include "calls/RuntimeBodies.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -137,4 +138,17 @@ void cosy::dropLibcMarks(Module &M) {
         C->addFnAttr(Attribute::get(M.getContext(), AssumptionAttrKey, Rest));
     }
   }
+}
+
+Function *cosy::calleeOf(const CallBase &C) {
+  return dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+}
+
+StringRef cosy::libcName(const CallBase &C) {
+  const Function *F = calleeOf(C);
+  if (!F || !F->isDeclaration() || F->isIntrinsic() || isForeign(*F))
+    return "";
+  StringRef Name = F->getName();
+  Name.consume_front("\1");
+  return Name;
 }

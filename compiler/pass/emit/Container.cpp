@@ -6,7 +6,9 @@
 // offsets, and the parts after it, each aligned to eight bytes.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "emit/Container.h"
+#include "base/Options.h"
+#include "lower/Compound.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <linux/cosy.h>

@@ -8,8 +8,13 @@
 //   %r = call i64 @__cosy_call.0.lpl(..)   ->   call 0
 //
 //===----------------------------------------------------------------------===//
+#include "emit/Emit.h"
+#include "base/Reason.h"
 #include "calls/CallTable.h"
+#include "emit/Validate.h"
 #include "lower/BpfModule.h"
+#include "lower/Compound.h"
+#include "lower/Operations.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/IR/InlineAsm.h"

@@ -5,7 +5,7 @@
 // it loads the code: what the kernel would refuse fails the build instead.
 //
 //===----------------------------------------------------------------------===//
-#include "lower/BpfModule.h"
+#include "emit/Validate.h"
 #include <cstring>
 
 extern "C" {

@@ -30,7 +30,13 @@
 //     %s = phi i1 [ %t, .. ], [ .., .. ]
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "host/Host.h"
+#include "base/Options.h"
+#include "emit/Container.h"
+#include "host/RegionFields.h"
+#include "lower/Compound.h"
+#include "region/Extracted.h"
+#include "tier/Losses.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"

@@ -15,7 +15,9 @@
 // in the kernel.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "host/MoveLocals.h"
+#include "host/Host.h"
+#include "host/RegionFields.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "host/Outline.h"
-#include "region/Region.h"
+#include "host/RegionFields.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Constants.h"

@@ -8,7 +8,7 @@
 //   store double %f, ptr %q              store i64 %f, ptr %q
 //
 //===----------------------------------------------------------------------===//
-#include "lower/Legalize.h"
+#include "lower/Arithmetic.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"

@@ -11,8 +11,10 @@
 //   %o = atomicrmw max ptr %p, i64 %n ..   ->  a loop around cmpxchg
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Atomics.h"
+#include "base/Reason.h"
 #include "calls/CallTable.h"
-#include "lower/Legalize.h"
+#include "lower/BpfModule.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

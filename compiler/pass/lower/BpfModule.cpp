@@ -18,6 +18,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/BpfModule.h"
+#include "lower/Compound.h"
+#include "region/Extracted.h"
+#include "region/Written.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/InstIterator.h"

@@ -4,18 +4,16 @@
 #define COSY_PASS_BUFFERS_H
 
 #include "lower/BpfModule.h"
+#include "region/HostBuffers.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 namespace cosy {
 
 /// An object of the compound's module: an alloca, a global, or the memory that
 /// every load of one input points to.
-struct Buffer {
+struct Buffer : HostBuffer {
   llvm::Value *Object = nullptr;             ///< The first of Roots.
   llvm::SmallVector<llvm::Value *, 2> Roots; ///< Where its address comes from.
-  uint64_t Size = 0;                         ///< Bytes, 0 = not known.
-  /// Why others may look at it while the region runs; empty: nobody can.
-  std::string WhyShared;
 };
 
 /// Finds the object that a pointer of the compound's module leads to.
@@ -36,9 +34,6 @@ struct BufferUses {
   std::string WhyLost;
 };
 BufferUses usesOf(const Buffer &Buf);
-
-/// Ends views of a local after the last look at it.
-void discardAfterUses(BpfModule &B, const Buffer &Buf);
 
 } // namespace cosy
 

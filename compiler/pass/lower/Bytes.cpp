@@ -12,8 +12,12 @@
 //   %r = call i64 @__cosy_call.65562.l(i64 %fd)    ; the byte, or an error
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Bytes.h"
 #include "calls/CallTable.h"
+#include "lower/BpfModule.h"
 #include "lower/Buffers.h"
+#include "lower/Compound.h"
+#include "region/Extracted.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"

@@ -16,7 +16,10 @@
 //===----------------------------------------------------------------------===//
 #include "lower/CallOuts.h"
 #include "calls/CallTable.h"
-#include "region/Natives.h"
+#include "calls/LibcCalls.h"
+#include "calls/LibcFunctions.h"
+#include "lower/BpfModule.h"
+#include "region/Markers.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -33,46 +36,6 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumCallOuts,
                          "Number of calls that compounds leave for");
 
-static bool isWord(const Type *Ty) {
-  return (Ty->isPointerTy() && !Ty->getPointerAddressSpace()) ||
-         (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
-}
-
-/// True for a function that may return to another place, or more than once.
-static bool jumps(StringRef Name) {
-  Name.consume_front("_");
-  Name.consume_front("_");
-  return is_contained({"longjmp", "siglongjmp", "longjmp_chk", "setjmp",
-                       "sigsetjmp", "getcontext", "setcontext", "swapcontext",
-                       "pthread_exit", "fork", "vfork", "clone", "daemon",
-                       "forkpty", "posix_spawn", "posix_spawnp", "popen",
-                       "system"},
-                      Name);
-}
-
-/// True if a call's arguments and result are integers and addresses.
-static bool takesWords(const CallBase &C) {
-  const Type *Ty = C.getType();
-  return C.arg_size() <= COSY_MAX_ARGUMENTS && (Ty->isVoidTy() || isWord(Ty)) &&
-         all_of(C.args(), [&](const Use &Arg) {
-           return isWord(Arg->getType()) &&
-                  !C.isByValArgument(C.getArgOperandNo(&Arg));
-         });
-}
-
-/// True if no exception can come out of a call, or where it is.
-static bool doesNotThrow(const CallBase &C) {
-  return C.doesNotThrow() || C.getFunction()->doesNotThrow();
-}
-
-bool cosy::canCallOut(const CallBase &C) {
-  StringRef Name = libcName(C);
-  return !Name.empty() && !Name.starts_with("cosy_") &&
-         !Name.starts_with("__cosy_") && !jumps(Name) &&
-         !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
-         takesWords(C);
-}
-
 /// True for a function that calls only functions of libc's which return, or end
 /// the program, or functions like that.
 static bool onlyReports(const Function &F, unsigned Depth) {
@@ -87,7 +50,7 @@ static bool onlyReports(const Function &F, unsigned Depth) {
            if (!Callee->isDeclaration())
              return onlyReports(*Callee, Depth - 1);
            StringRef Name = libcName(*C);
-           return !Name.empty() && !jumps(Name);
+           return !Name.empty() && !mayJump(Name);
          });
 }
 
@@ -118,29 +81,6 @@ void cosy::lowerVariadic(BpfModule &B) {
 bool cosy::isCallOut(const BpfModule &B, const CallBase &C) {
   return (C.getFunction() != B.Main || C.hasFnAttr(CallOutAttr)) &&
          canCallOut(C);
-}
-
-/// True for a call that writes to standard error, or gets a text for it.
-static bool reportsError(const CallBase &C) {
-  StringRef Name = libcName(C);
-  if (is_contained({"perror", "psignal", "err", "errx", "verr", "verrx", "warn",
-                    "warnx", "vwarn", "vwarnx", "error", "error_at_line",
-                    "strerror", "strerror_r", "__xpg_strerror_r", "strsignal",
-                    "syslog", "__syslog_chk"},
-                   Name))
-    return true;
-  // The stream is the first argument of some, the last of others.
-  return any_of(C.args(), [](const Use &Arg) {
-    const auto *L = dyn_cast<LoadInst>(Arg);
-    const auto *G =
-        L ? dyn_cast<GlobalVariable>(L->getPointerOperand()) : nullptr;
-    return G && G->getName() == "stderr";
-  });
-}
-
-bool cosy::isCostlyCallOut(const CallBase &C) {
-  return canCallOut(C) && !C.doesNotReturn() && !isCovered(libcName(C)) &&
-         !isFormat(C) && !reportsError(C);
 }
 
 /// Returns a local of F for arguments, which its calls share.

@@ -10,17 +10,9 @@ namespace cosy {
 /// Attribute of calls that a compound leaves for wherever they are.
 constexpr char CallOutAttr[] = "cosy-call-out";
 
-/// True for a call of libc's that a compound may leave for: of integers and
-/// addresses, which returns once or not at all.
-bool canCallOut(const llvm::CallBase &C);
-
 /// True if the compound is to leave for such a call: in a called function,
 /// where the region cannot end, or in a body of libc's function.
 bool isCallOut(const BpfModule &B, const llvm::CallBase &C);
-
-/// True for a call in the host's code for which a compound would leave, unless
-/// it ends the program or reports an error: those are taken as never made.
-bool isCostlyCallOut(const llvm::CallBase &C);
 
 /// Replaces calls of the program's own variadic functions, in called functions,
 /// if they do nothing but report.  Comes before optimisation, which may change

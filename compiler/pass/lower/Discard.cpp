@@ -10,7 +10,9 @@
 //   call void @__cosy_call.65570.pl(ptr %p, i64 4096)          ; discard, added
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Discard.h"
 #include "calls/CallTable.h"
+#include "lower/BpfModule.h"
 #include "lower/Buffers.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/CFG.h"

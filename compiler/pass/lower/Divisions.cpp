@@ -23,8 +23,10 @@
 // those are tested before.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Divisions.h"
 #include "calls/CallTable.h"
 #include "lower/BpfModule.h"
+#include "region/Written.h"
 #include "tier/LoopAnalyses.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/Statistic.h"

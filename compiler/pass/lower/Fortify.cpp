@@ -12,8 +12,11 @@
 //   %n = call i64 @read(i32 %fd, ptr %p, i64 %count)
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Fortify.h"
 #include "calls/CallTable.h"
+#include "calls/LibcFunctions.h"
 #include "lower/BpfModule.h"
+#include "lower/Operations.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

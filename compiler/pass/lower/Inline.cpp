@@ -11,6 +11,7 @@
 //                                           noinline "cosy-recursive"
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Inline.h"
 #include "lower/BpfModule.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/Statistic.h"

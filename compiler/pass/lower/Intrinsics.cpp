@@ -7,8 +7,10 @@
 //   llvm.smax and its like           ->  comparison and select
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Intrinsics.h"
 #include "calls/CallTable.h"
-#include "lower/Legalize.h"
+#include "lower/Arithmetic.h"
+#include "lower/BpfModule.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IntrinsicInst.h"
 

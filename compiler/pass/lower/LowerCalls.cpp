@@ -17,8 +17,16 @@
 // ones it makes here, too.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/LowerCalls.h"
+#include "base/Options.h"
 #include "calls/CallTable.h"
+#include "calls/LibcFunctions.h"
+#include "calls/RuntimeBodies.h"
 #include "lower/BpfModule.h"
+#include "lower/Compound.h"
+#include "lower/Formats.h"
+#include "lower/Fortify.h"
+#include "lower/Operations.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InlineAsm.h"
@@ -41,19 +49,6 @@ ALWAYS_ENABLED_STATISTIC(NumOperations,
                          "Number of libc calls that became operations");
 ALWAYS_ENABLED_STATISTIC(NumCompares,
                          "Number of memcmp calls that became loads");
-
-Function *cosy::calleeOf(const CallBase &C) {
-  return dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
-}
-
-StringRef cosy::libcName(const CallBase &C) {
-  const Function *F = calleeOf(C);
-  if (!F || !F->isDeclaration() || F->isIntrinsic() || isForeign(*F))
-    return "";
-  StringRef Name = F->getName();
-  Name.consume_front("\1");
-  return Name;
-}
 
 /// Functions that are operations, and that LLVM simplifies.
 static constexpr std::pair<const char *, LibFunc> StringFunctions[] = {
@@ -80,10 +75,6 @@ void cosy::allowStringFunctions(const Module &M,
     if (!F || (F->isDeclaration() && !isForeign(*F)))
       Library.setAvailable(Func);
   }
-}
-
-static bool isPointerLetter(char Letter) {
-  return Letter == 'p' || Letter == 'r' || Letter == 'P';
 }
 
 /// Converts an argument to what ops.def's letter wants; null: it cannot be
@@ -127,52 +118,6 @@ static bool convertArguments(IRBuilder<> &B, CallBase &C, const char *Letters,
   return Next == C.arg_size() || C.getFunctionType()->isVarArg();
 }
 
-static constexpr char SixConstraints[] =
-    "={r0},={r1},={r2},={r3},={r4},={r5},"
-    "{r0},{r1},{r2},{r3},{r4},{r5},~{memory}";
-
-bool cosy::isSixCall(const InlineAsm &Asm) {
-  return Asm.getConstraintString() == SixConstraints;
-}
-
-/// Makes `call Number` with six arguments: the sixth is in r0, where no calling
-/// convention puts it.
-static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
-                            ArrayRef<Value *> Args) {
-  Type *I64 = B.getInt64Ty();
-  SmallVector<Value *, 6> Ints;
-  for (Value *V : Args)
-    Ints.push_back(V->getType()->isPointerTy() ? B.CreatePtrToInt(V, I64) : V);
-  SmallVector<Type *, 6> Six(6, I64);
-  auto *Ty =
-      FunctionType::get(StructType::get(B.getContext(), Six), Six, false);
-  auto *Asm = InlineAsm::get(Ty, ("call " + Twine(Number)).str(),
-                             SixConstraints, /*hasSideEffects=*/true);
-  CallInst *Call =
-      B.CreateCall(Asm, {Ints[5], Ints[0], Ints[1], Ints[2], Ints[3], Ints[4]});
-  return B.CreateExtractValue(Call, 0);
-}
-
-Value *cosy::createErrnoTest(BpfModule &B, CallBase *C, Value *Result) {
-  IRBuilder<> IB(C);
-  Value *Failed =
-      IB.CreateICmpUGT(Result, IB.getInt64(uint64_t(-4096)), "cosy.failed");
-  BasicBlock *Head = C->getParent();
-  Instruction *Then = SplitBlockAndInsertIfThen(
-      Failed, C->getIterator(), /*Unreachable=*/false,
-      MDBuilder(IB.getContext()).createUnlikelyBranchWeights());
-  IRBuilder<> TB(Then);
-  TB.SetCurrentDebugLocation(C->getDebugLoc());
-  Value *Errno = B.loadField(TB, TB.getPtrTy(), ErrnoOffset);
-  TB.CreateAlignedStore(TB.CreateTrunc(TB.CreateNeg(Result), TB.getInt32Ty()),
-                        Errno, Align(4));
-  IRBuilder<> JB(C->getParent(), C->getParent()->begin());
-  PHINode *Phi = JB.CreatePHI(JB.getInt64Ty(), 2);
-  Phi->addIncoming(Result, Head);
-  Phi->addIncoming(JB.getInt64(-1), Then->getParent());
-  return Phi;
-}
-
 static void replaceCall(CallBase *C, Value *Result) {
   Type *Ty = C->getType();
   if (!Ty->isVoidTy()) {
@@ -203,26 +148,6 @@ static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
     Result = createErrnoTest(B, C, Result);
   replaceCall(C, Result);
   return true;
-}
-
-/// Says that an operation on memory touches only what its arguments point to.
-void cosy::describeOperation(CallInst *Call, const char *Letters,
-                             bool MayReturnArgument) {
-  Function *F = Call->getCalledFunction();
-  bool Writes = StringRef(Letters).contains('p');
-  F->setMemoryEffects(
-      MemoryEffects::argMemOnly(Writes ? ModRefInfo::ModRef : ModRefInfo::Ref));
-  F->addFnAttr(Attribute::WillReturn);
-  F->addFnAttr(Attribute::NoCallback);
-  unsigned Arg = 0;
-  for (const char *L = Letters; *L; ++L, ++Arg) {
-    if (!isPointerLetter(*L))
-      continue;
-    if (*L == 'r')
-      F->addParamAttr(Arg, Attribute::ReadOnly);
-    if (!MayReturnArgument)
-      F->addParamAttr(Arg, Attribute::NoCapture);
-  }
 }
 
 /// Comparisons for equality up to this many bytes are loads in place.
@@ -319,22 +244,6 @@ static bool isPlainFcntl(const CallBase &C) {
   auto *Command =
       C.arg_size() > 1 ? dyn_cast<ConstantInt>(C.getArgOperand(1)) : nullptr;
   return Command && Command->getZExtValue() != F_GETOWN;
-}
-
-static void noteFunction(Compound &C, StringRef Name, GlobalValue *Host) {
-  if (none_of(C.Functions, [&](const Replaced &R) { return R.Name == Name; }))
-    C.Functions.push_back({Name.str(), Host});
-}
-
-void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
-  StringRef Name = F.getName();
-  if (!Name.starts_with("cosy_")) {
-    Name.consume_front("\1");
-    noteFunction(C, Name, B.HostGlobals.lookup(F.getName()));
-    return;
-  }
-  for (StringRef Called : libcFunctionsOf(Name))
-    noteFunction(C, Called, nullptr);
 }
 
 /// Returns the plain call in a view's place, for code whose loads and stores

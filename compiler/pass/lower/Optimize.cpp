@@ -7,7 +7,9 @@
 // arithmetic that nobody uses.  Both are LLVM's passes, which count themselves.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Optimize.h"
 #include "lower/BpfModule.h"
+#include "lower/LowerCalls.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"

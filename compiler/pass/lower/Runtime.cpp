@@ -7,9 +7,14 @@
 //   %n = call i32 @atoi(ptr %p)   ->   %n = call i32 @__cosy_rt_atoi(ptr %p)
 //
 //===----------------------------------------------------------------------===//
-#include "calls/CallTable.h"
+#include "lower/Runtime.h"
+#include "calls/LibcCalls.h"
+#include "calls/LibcFunctions.h"
+#include "calls/RuntimeBodies.h"
 #include "lower/BpfModule.h"
 #include "lower/CallOuts.h"
+#include "lower/Compound.h"
+#include "lower/Operations.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
@@ -23,65 +28,6 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumBodies,
                          "Number of libc calls that were given bodies");
-
-// runtime/*.c as BPF bitcode, made by the build.
-extern "C" const unsigned char cosy_runtime_bitcode[], cosy_strings_bitcode[];
-extern "C" const unsigned long cosy_runtime_bitcode_size,
-    cosy_strings_bitcode_size;
-
-static constexpr char Prefix[] = "__cosy_rt_";
-
-static std::unique_ptr<Module> parse(LLVMContext &Ctx,
-                                     const unsigned char *Bytes, size_t Size) {
-  StringRef Bitcode(reinterpret_cast<const char *>(Bytes), Size);
-  auto Parsed = parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"), Ctx);
-  if (!Parsed)
-    report_fatal_error(Parsed.takeError());
-  return std::move(*Parsed);
-}
-
-static std::unique_ptr<Module> parseRuntime(LLVMContext &Ctx) {
-  return parse(Ctx, cosy_runtime_bitcode, cosy_runtime_bitcode_size);
-}
-
-/// True if a function makes system calls, itself or in one that it calls.
-static bool makesCalls(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    const auto *C = dyn_cast<CallBase>(&I);
-    const Function *Callee = C ? C->getCalledFunction() : nullptr;
-    if (!Callee || Callee->isIntrinsic())
-      return false;
-    const Wrapper *W = findWrapper(Callee->getName());
-    return Callee->getName() == "syscall" || (W && W->MakesCalls) ||
-           (!Callee->isDeclaration() && makesCalls(*Callee));
-  });
-}
-
-/// Maps each function that has a body here to whether it makes system calls.
-static const StringMap<bool> &bodies() {
-  static const StringMap<bool> Bodies = [] {
-    StringMap<bool> Found;
-    LLVMContext Ctx;
-    std::unique_ptr<Module> Runtime = parseRuntime(Ctx);
-    for (const Function &F : *Runtime)
-      if (StringRef Name = F.getName(); Name.consume_front(Prefix))
-        Found[Name] = makesCalls(F);
-    return Found;
-  }();
-  return Bodies;
-}
-
-bool cosy::isInRuntime(StringRef LibcName) {
-  return bodies().contains(LibcName);
-}
-
-bool cosy::runtimeMakesCalls(StringRef LibcName) {
-  return bodies().lookup(LibcName);
-}
-
-bool cosy::isOfRuntime(const Function &F) {
-  return F.getName().starts_with(Prefix);
-}
 
 /// Lets LLVM take the calls of an embedded body for those of the C library.
 static void allowBuiltins(Function &F) {
@@ -100,10 +46,6 @@ void cosy::linkNeeded(BpfModule &B, std::unique_ptr<Module> Parsed) {
     allowBuiltins(F);
   if (Linker::linkModules(*B.M, std::move(Parsed), Linker::LinkOnlyNeeded))
     report_fatal_error("cosy: cannot link the runtime");
-}
-
-std::unique_ptr<Module> cosy::stringBodies(LLVMContext &Ctx) {
-  return parse(Ctx, cosy_strings_bitcode, cosy_strings_bitcode_size);
 }
 
 /// True for those of libc's directory streams that make no call: libcosy is to
@@ -125,7 +67,7 @@ static void markCallOuts(Module &Runtime) {
 }
 
 void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
-  std::unique_ptr<Module> Parsed = parseRuntime(B.M->getContext());
+  std::unique_ptr<Module> Parsed = runtimeBodies(B.M->getContext());
   Module &Runtime = *Parsed;
   markCallOuts(Runtime);
 
@@ -136,7 +78,8 @@ void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
       Function *Callee = C ? C->getCalledFunction() : nullptr;
       if (!Callee || !Callee->isDeclaration() || isForeign(*Callee))
         continue;
-      Function *Body = Runtime.getFunction((Prefix + Callee->getName()).str());
+      Function *Body =
+          Runtime.getFunction((RuntimePrefix + Callee->getName()).str());
       // A function of another type is not libc's.
       if (!Body || Body->getFunctionType() != C->getFunctionType())
         continue;

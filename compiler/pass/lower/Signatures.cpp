@@ -15,6 +15,7 @@
 // that optimisation sees them; cosy-pack-signatures, later, does the rest.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Signatures.h"
 #include "lower/BpfModule.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"

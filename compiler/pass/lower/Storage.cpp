@@ -17,8 +17,11 @@
 //                                            store i32 1, ptr %g
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Storage.h"
+#include "base/Reason.h"
 #include "calls/CallTable.h"
 #include "lower/BpfModule.h"
+#include "lower/Compound.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"

@@ -17,8 +17,17 @@
 // Operations on a view stay as they are, since loads do not see it.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Strings.h"
 #include "calls/CallTable.h"
+#include "calls/RuntimeBodies.h"
+#include "calls/ShortStrings.h"
+#include "lower/BpfModule.h"
 #include "lower/Buffers.h"
+#include "lower/Compound.h"
+#include "lower/LowerCalls.h"
+#include "lower/Optimize.h"
+#include "lower/Runtime.h"
+#include "region/Extracted.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -49,21 +58,6 @@ static constexpr unsigned MaxSites = 24;
 static constexpr uint64_t MaxCompare = 16;
 
 static constexpr char Prefix[] = "__cosy_strings_";
-
-/// Operations whose bodies take their arguments, and those that are told what
-/// is asked of the result besides.
-static constexpr const char *AsTheyAre[] = {"strlen", "strchr", "strrchr",
-                                            "strcpy", "stpcpy", "memchr"};
-static constexpr const char *Comparing[] = {"strcmp", "strncmp", "memcmp"};
-
-bool cosy::isExpandedInPlace(StringRef Name) {
-  return is_contained(AsTheyAre, Name) || is_contained(Comparing, Name);
-}
-
-bool cosy::isExpandedInPlace(uint32_t Number) {
-  auto isIt = [&](const char *Name) { return operationNumber(Name) == Number; };
-  return any_of(AsTheyAre, isIt) || any_of(Comparing, isIt);
-}
 
 namespace {
 class StringExpander {

@@ -17,7 +17,10 @@
 // short, so there is a budget for a loop and one for the compound.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Unroll.h"
 #include "lower/BpfModule.h"
+#include "lower/Compound.h"
+#include "lower/Optimize.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"

@@ -16,9 +16,15 @@
 //   %v = call i64 @__cosy_call.65560.pl(ptr %p, i64 8)         ; view_load
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Views.h"
 #include "calls/CallTable.h"
+#include "calls/ShortStrings.h"
+#include "lower/BpfModule.h"
 #include "lower/Buffers.h"
-#include "lower/Legalize.h"
+#include "lower/Compound.h"
+#include "lower/Discard.h"
+#include "lower/Intrinsics.h"
+#include "region/Extracted.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"

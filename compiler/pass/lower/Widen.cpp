@@ -28,7 +28,12 @@
 // now; a word that would cross into the next page is left to the bytes.
 //
 //===----------------------------------------------------------------------===//
+#include "lower/Widen.h"
+#include "lower/BpfModule.h"
 #include "lower/Buffers.h"
+#include "lower/Compound.h"
+#include "lower/Optimize.h"
+#include "region/Extracted.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"

@@ -10,6 +10,11 @@
 //   call void @__cosy_region_end(..)
 //
 //===----------------------------------------------------------------------===//
+#include "region/Extract.h"
+#include "base/Reason.h"
+#include "region/Extracted.h"
+#include "region/Markers.h"
+#include "region/Private.h"
 #include "region/Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/AssumptionCache.h"

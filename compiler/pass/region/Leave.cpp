@@ -24,10 +24,15 @@
 //   loop:                                 loop:
 //
 //===----------------------------------------------------------------------===//
+#include "region/Leave.h"
+#include "base/Names.h"
+#include "base/Reason.h"
 #include "calls/CallTable.h"
-#include "calls/Names.h"
-#include "lower/BpfModule.h"
+#include "calls/Callees.h"
+#include "calls/LibcFunctions.h"
+#include "region/Markers.h"
 #include "region/Natives.h"
+#include "region/Region.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"

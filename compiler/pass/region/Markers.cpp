@@ -14,6 +14,8 @@
 // cosy-extract runs this stage and the next, which moves what is inside.
 //
 //===----------------------------------------------------------------------===//
+#include "region/Markers.h"
+#include "base/Reason.h"
 #include "region/Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
@@ -32,8 +34,6 @@ using namespace llvm;
 using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumRegions, "Number of regions found");
-ALWAYS_ENABLED_STATISTIC(NumPads,
-                         "Number of landing pads that only ended regions");
 
 static const char StartName[] = "__cosy_region_start";
 static const char EndName[] = "__cosy_region_end";
@@ -49,6 +49,8 @@ static bool isCallOf(const Instruction &I, StringRef Name) {
 bool cosy::isMarker(const Instruction &I) {
   return isCallOf(I, StartName) || isCallOf(I, EndName);
 }
+
+bool cosy::isEndMarker(const Instruction &I) { return isCallOf(I, EndName); }
 
 bool cosy::hasMarkers(const Function &F) {
   return any_of(instructions(F), isMarker);
@@ -74,7 +76,8 @@ static AllocaInst *tokenOf(CallBase &Start) {
   return Token;
 }
 
-void cosy::pairMarkers(Function &F) {
+Reasons cosy::pairMarkers(Function &F) {
+  Reasons Unpaired;
   SmallVector<CallBase *, 8> Starts;
   for (Instruction &I : instructions(F))
     if (isCallOf(I, StartName))
@@ -112,119 +115,15 @@ void cosy::pairMarkers(Function &F) {
       continue;
     if (I.getMetadata(PairKind))
       continue;
-    reportMarker(F, I.getDebugLoc(),
-                 "a region is marked with the statements COSY_START; and "
-                 "COSY_END; of <cosy/cosy.h>");
+    Unpaired.push_back(
+        {"a region is marked with the statements COSY_START; and "
+         "COSY_END; of <cosy/cosy.h>",
+         I.getDebugLoc()});
     if (!I.use_empty())
       I.replaceAllUsesWith(Constant::getNullValue(I.getType()));
     I.eraseFromParent();
   }
-}
-
-/// True for a local whose address is used only to load and store it.
-static bool isPlainVariable(const Value *V) {
-  const auto *A = dyn_cast<AllocaInst>(V);
-  return A && all_of(A->users(), [&](const User *U) {
-           const auto *S = dyn_cast<StoreInst>(U);
-           return isa<LoadInst>(U) || (S && S->getPointerOperand() == A);
-         });
-}
-
-/// True if unwinding does nothing in these blocks but end regions.
-static bool onlyEndsRegions(const BasicBlock *BB) {
-  SmallPtrSet<const BasicBlock *, 8> Seen;
-  while (BB && Seen.insert(BB).second) {
-    for (const Instruction &I : *BB) {
-      if (isa<ResumeInst>(I))
-        return true;
-      const auto *Pad = dyn_cast<LandingPadInst>(&I);
-      const auto *Store = dyn_cast<StoreInst>(&I);
-      const auto *Load = dyn_cast<LoadInst>(&I);
-      bool Harmless =
-          (Pad && Pad->isCleanup() && Pad->getNumClauses() == 0) ||
-          (Store && isPlainVariable(Store->getPointerOperand())) ||
-          (Load && isPlainVariable(Load->getPointerOperand())) ||
-          isa<PHINode, InsertValueInst, ExtractValueInst, DbgInfoIntrinsic>(
-              I) ||
-          I.isLifetimeStartOrEnd() || isCallOf(I, EndName) ||
-          (I.isTerminator() && BB->getSingleSuccessor());
-      if (!Harmless)
-        return false;
-    }
-    BB = BB->getSingleSuccessor();
-  }
-  return false;
-}
-
-/// Makes invokes calls again where the clean-up of a region's scope is the only
-/// one: then nothing has to be done when such a call unwinds.
-static void dropEmptyPads(Function &F) {
-  SmallVector<InvokeInst *, 8> Invokes;
-  bool Others = false;
-  for (Instruction &I : instructions(F)) {
-    auto *Invoke = dyn_cast<InvokeInst>(&I);
-    if (Invoke && onlyEndsRegions(Invoke->getUnwindDest()))
-      Invokes.push_back(Invoke);
-    else
-      Others |= Invoke != nullptr;
-  }
-  for (InvokeInst *Invoke : Invokes)
-    changeToCall(Invoke);
-  NumPads += Invokes.size();
-  if (!Invokes.empty() && !Others)
-    F.setPersonalityFn(nullptr);
-}
-
-void cosy::lowerExpectations(Module &M, FunctionAnalysisManager &FAM) {
-  for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone())
-      LowerExpectIntrinsicPass().run(F, FAM);
-}
-
-void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
-  // A variable in memory may keep its value across longjmp, so stay away.
-  if (!F.callsFunctionThatReturnsTwice()) {
-    bool AsWritten = isAsWritten(F);
-    if (AsWritten)
-      pinDivisions(F);
-    SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
-    // Else what is dead might become a value that a region has to give.
-    if (!AsWritten)
-      ADCEPass().run(F, FAM);
-  }
-  dropEmptyPads(F);
-  EliminateUnreachableBlocks(F);
-  FAM.invalidate(F, PreservedAnalyses::none());
-}
-
-/// Calls from one function to the next: as many as pointersInto follows.
-static constexpr unsigned MaxCallDepth = 4;
-
-/// Returns the function that is called with an address and may be normalized
-/// before its time, or null.
-static Function *calleeWithAddress(Instruction &I) {
-  auto *Call = dyn_cast<CallBase>(&I);
-  Function *F = Call ? Call->getCalledFunction() : nullptr;
-  if (!F || F->isDeclaration() || F->isInterposable() || isAsWritten(*F) ||
-      F->hasFnAttribute(Attribute::SanitizeAddress) ||
-      F->isPresplitCoroutine() || hasMarkers(*F))
-    return nullptr;
-  bool Takes = any_of(Call->args(), [](const Value *Argument) {
-    return Argument->getType()->isPointerTy();
-  });
-  return Takes ? F : nullptr;
-}
-
-void cosy::normalizeCallees(Function &F, FunctionAnalysisManager &FAM) {
-  SmallSetVector<Function *, 8> Found;
-  Found.insert(&F);
-  for (unsigned Depth = 0, I = 0; Depth < MaxCallDepth; ++Depth)
-    for (unsigned End = Found.size(); I < End; ++I)
-      for (Instruction &At : instructions(*Found[I]))
-        if (Function *Callee = calleeWithAddress(At))
-          Found.insert(Callee);
-  for (Function *Callee : drop_begin(Found))
-    normalizeFunction(*Callee, FAM);
+  return Unpaired;
 }
 
 bool cosy::isReachedFromOutside(BasicBlock *BB,

@@ -16,9 +16,14 @@
 //===----------------------------------------------------------------------===//
 #include "region/Natives.h"
 #include "calls/CallTable.h"
-#include "lower/BpfModule.h"
-#include "lower/CallOuts.h"
+#include "calls/Callees.h"
+#include "calls/FormatCalls.h"
+#include "calls/LibcCalls.h"
+#include "calls/LibcFunctions.h"
+#include "region/Markers.h"
+#include "region/Normalize.h"
 #include "region/Region.h"
+#include "region/Written.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -32,19 +37,6 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumInlined,
                          "Number of calls inlined for what a region ends at");
-
-bool cosy::isCovered(StringRef Name) {
-  if (Name == "syscall" || Name == "__errno_location" ||
-      Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
-      isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
-    return true;
-  // The names of _FORTIFY_SOURCE: checked ones, and those for what is dead
-  // unless the compiler warns.
-  return Name.consume_front("__") &&
-         (Name.ends_with("_warn") ||
-          ((Name.consume_back("_chk") || Name.consume_back("_2")) &&
-           findWrapper(Name)));
-}
 
 /// True for arithmetic that no compound can do, as for what is to be printed.
 static bool computesFloat(const Instruction &I) {
@@ -213,14 +205,6 @@ static uint64_t bytesOfLocals(const Function &F) {
       if (auto Size = A->getAllocationSize(F.getParent()->getDataLayout()))
         Bytes += Size->getKnownMinValue();
   return Bytes;
-}
-
-bool cosy::neverReturns(const Function &F) {
-  return !F.isDeclaration() && !F.isInterposable() &&
-         !F.hasFnAttribute(Attribute::Naked) &&
-         none_of(F, [](const BasicBlock &BB) {
-           return isa<ReturnInst, ResumeInst>(BB.getTerminator());
-         });
 }
 
 void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,

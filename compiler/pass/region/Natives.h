@@ -45,12 +45,13 @@ private:
   bool isOther(const llvm::Instruction &I);
 };
 
-/// True for a function of the C library's, or of libcosy's, that a compound
-/// makes.
-bool isCovered(llvm::StringRef Name);
-
-/// True for a function that ends the program, or the like, on every way.
-bool neverReturns(const llvm::Function &F);
+/// Inlines into a function's regions what these call and must be the host's in
+/// part only.  Hosts: functions that are not inlined, for their own regions.
+void inlineMixed(llvm::Function &F, llvm::ArrayRef<llvm::Function *> Hosts,
+                 llvm::FunctionAnalysisManager &FAM);
+/// True if two functions are for the same processor: code of one may be put
+/// into the other, and values are handed on in the same way.
+bool haveSameTarget(const llvm::Function &A, const llvm::Function &B);
 
 } // namespace cosy
 

@@ -12,7 +12,8 @@
 // argument: those are inlined here.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "region/ObjectSizes.h"
+#include "region/Normalize.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"

@@ -9,8 +9,10 @@
 //   p = memchr(buf, 'x', read(0, buf, 64))  and this p
 //
 //===----------------------------------------------------------------------===//
+#include "region/Private.h"
 #include "calls/CallTable.h"
-#include "lower/BpfModule.h"
+#include "calls/FormatCalls.h"
+#include "calls/LibcFunctions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicInst.h"
 

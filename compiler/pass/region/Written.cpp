@@ -21,8 +21,8 @@
 // always are.
 //
 //===----------------------------------------------------------------------===//
-#include "Pass.h"
-#include "region/Region.h"
+#include "region/Written.h"
+#include "region/Markers.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/IRBuilder.h"

@@ -12,11 +12,18 @@
 // (bounded).
 //
 //===----------------------------------------------------------------------===//
+#include "tier/Cost.h"
 #include "calls/CallTable.h"
-#include "lower/BpfModule.h"
-#include "lower/CallOuts.h"
-#include "region/Region.h"
+#include "calls/FormatCalls.h"
+#include "calls/LibcCalls.h"
+#include "calls/RuntimeBodies.h"
+#include "calls/ShortStrings.h"
+#include "region/Extracted.h"
 #include "tier/LoopAnalyses.h"
+#include "tier/Recursion.h"
+#include "tier/RegionCost.h"
+#include "tier/Skips.h"
+#include "tier/SystemCalls.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -71,11 +78,11 @@ static Gain bounded(Gain G) {
 
 namespace {
 /// Knows how often a function's loops iterate, and its blocks run.
-class Rounds : public LoopAnalyses {
+class Rounds : public CountedLoops {
   DenseMap<const Loop *, int64_t> Known;
 
 public:
-  explicit Rounds(Function &F) : LoopAnalyses(F) {}
+  explicit Rounds(Function &F) : CountedLoops(F) {}
 
   /// False for a function of which no copy counts what its loops lose.
   bool CountLosses = true;
@@ -190,8 +197,8 @@ static bool isSamePlace(const DebugLoc &A, const DebugLoc &B) {
          A->getFilename() == B->getFilename();
 }
 
-void cosy::markWidened(Module &M, const Compound &C) {
-  if (C.Widened.empty())
+void cosy::markWidened(Module &M, ArrayRef<DebugLoc> Widened) {
+  if (Widened.empty())
     return;
   for (Function &F : M) {
     if (F.isDeclaration())
@@ -199,7 +206,7 @@ void cosy::markWidened(Module &M, const Compound &C) {
     DominatorTree DT(F);
     LoopInfo LI(DT);
     for (Loop *L : LI.getLoopsInPreorder())
-      if (L->isInnermost() && any_of(C.Widened, [&](const DebugLoc &Where) {
+      if (L->isInnermost() && any_of(Widened, [&](const DebugLoc &Where) {
             return isSamePlace(Where, L->getStartLoc());
           }))
         addStringMetadataToLoop(L, WidenedName, true);
@@ -712,8 +719,4 @@ void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
     return;
   Whole.Calls.push_back(Cost.Entry + COSY_COST_RUN);
   Whole.Loses &= Whole.Calls.back() <= 0;
-}
-
-uint64_t cosy::loadCost(size_t Instructions) {
-  return COSY_COST_LOAD + uint64_t(COSY_COST_LOAD_INSN) * Instructions;
 }

@@ -8,10 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tier/LoopAnalyses.h"
-#include "calls/CallTable.h"
-#include "lower/BpfModule.h"
-#include "region/Region.h"
+#include "tier/SystemCalls.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
@@ -23,83 +22,8 @@
 using namespace llvm;
 using namespace cosy;
 
-ALWAYS_ENABLED_STATISTIC(NumSearched,
-                         "Number of functions searched for system calls");
 ALWAYS_ENABLED_STATISTIC(NumFrequencies,
                          "Number of functions whose frequencies were computed");
-
-/// True for a function of libc's that only computes, in a compound.
-bool cosy::isComputed(StringRef Name) {
-  if (const Wrapper *W = findWrapper(Name))
-    return !W->MakesCalls;
-  return Name == "__errno_location" || isLocator(Name) ||
-         (isInRuntime(Name) && !runtimeMakesCalls(Name));
-}
-
-Makes SystemCalls::in(const Instruction &I) {
-  const auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call || isa<IntrinsicInst>(I) || Call->isInlineAsm())
-    return Makes::Never;
-  const Function *F = Call->getCalledFunction();
-  if (!F)
-    return Makes::Always;
-  if (!F->isDeclaration())
-    return in(*F);
-  return isComputed(F->getName()) || isFormat(*Call) ? Makes::Never
-                                                     : Makes::Always;
-}
-
-Makes SystemCalls::in(const BasicBlock &BB) {
-  auto It = Blocks.find(&BB);
-  if (It != Blocks.end())
-    return It->second;
-  return Blocks[&BB] = search(BB);
-}
-
-Makes SystemCalls::search(const BasicBlock &BB) {
-  Makes Ret = Makes::Never;
-  for (const Instruction &I : BB)
-    Ret = std::max(Ret, in(I));
-  return Ret;
-}
-
-Makes SystemCalls::in(const Function &F) {
-  auto [It, New] = Functions.insert({&F, Makes::Sometimes});
-  if (!New) {
-    Recursive |= Active.contains(&F);
-    return It->second;
-  }
-  Active.insert(&F);
-  Makes Ret = search(F);
-  Active.erase(&F);
-  // What was found within a recursion holds for the function only with which
-  // the search began.
-  if (Active.empty() && std::exchange(Recursive, false))
-    Functions.clear();
-  return Functions[&F] = Ret;
-}
-
-Makes SystemCalls::search(const Function &F) {
-  ++NumSearched;
-  if (none_of(F,
-              [&](const BasicBlock &BB) { return search(BB) != Makes::Never; }))
-    return Makes::Never;
-  return returnsWithoutCall(F) ? Makes::Sometimes : Makes::Always;
-}
-
-bool SystemCalls::returnsWithoutCall(const Function &F) {
-  SmallPtrSet<const BasicBlock *, 16> Seen;
-  SmallVector<const BasicBlock *, 16> Work{&F.getEntryBlock()};
-  while (!Work.empty()) {
-    const BasicBlock *BB = Work.pop_back_val();
-    if (!Seen.insert(BB).second || search(*BB) == Makes::Always)
-      continue;
-    if (isa<ReturnInst>(BB->getTerminator()))
-      return true;
-    append_range(Work, successors(BB));
-  }
-  return false;
-}
 
 LoopAnalyses::LoopAnalyses(Function &F)
     : Libc(Triple(F.getParent()->getTargetTriple())), TLI(Libc, &F), AC(F),
@@ -111,20 +35,6 @@ bool LoopAnalyses::mayMakeCall(const Loop &L) {
     It->second = any_of(L.blocks(),
                         [&](const BasicBlock *BB) { return mayMakeCall(*BB); });
   return It->second;
-}
-
-bool LoopAnalyses::countsLosses(const Loop &L) {
-  auto It = Losses.find(&L);
-  if (It != Losses.end())
-    return It->second;
-  return Losses[&L] = canCountLosses(L, *this);
-}
-
-const LoopCounts &LoopAnalyses::counts(const Loop &L) {
-  std::unique_ptr<LoopCounts> &Ret = Counts[&L];
-  if (!Ret)
-    Ret = std::make_unique<LoopCounts>(countLoop(L, *this));
-  return *Ret;
 }
 
 CallBase *LoopAnalyses::firstCall(BasicBlock &BB) {
@@ -152,4 +62,42 @@ double LoopAnalyses::frequency(const BasicBlock &From, const BasicBlock &To) {
   findFrequencies();
   return (BFI->getBlockFreq(&From) * BPI->getEdgeProbability(&From, &To))
       .getFrequency();
+}
+
+static bool hasPadExit(const Loop &L) {
+  SmallVector<BasicBlock *, 4> Exits;
+  L.getExitBlocks(Exits);
+  return any_of(Exits, [](const BasicBlock *BB) { return BB->isEHPad(); });
+}
+
+bool LoopAnalyses::canCountLosses(const Loop &L) {
+  const Loop *Parent = L.getParentLoop();
+  return !mayMakeCall(L) && (!Parent || mayMakeCall(*Parent)) &&
+         L.getLoopPreheader() && L.hasDedicatedExits() && !hasPadExit(L);
+}
+
+bool LoopAnalyses::countsLosses(const Loop &L) {
+  auto It = Losses.find(&L);
+  if (It != Losses.end())
+    return It->second;
+  return Losses[&L] = canCountLosses(L);
+}
+
+std::optional<LoopCounter> cosy::findCounter(const Loop &L, LoopAnalyses &A) {
+  const DataLayout &DL = L.getHeader()->getDataLayout();
+  for (PHINode &Phi : L.getHeader()->phis()) {
+    if (!A.SE.isSCEVable(Phi.getType()))
+      continue;
+    const auto *Place = dyn_cast<SCEVAddRecExpr>(A.SE.getSCEV(&Phi));
+    const auto *Step =
+        Place && Place->getLoop() == &L && Place->isAffine()
+            ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(A.SE))
+            : nullptr;
+    unsigned Bits = DL.getTypeSizeInBits(Phi.getType());
+    // Leave the difference of two values room for many iterations.
+    if (Step && !Step->isZero() && (Bits == 32 || Bits == 64) &&
+        Step->getAPInt().abs().ult(1 << Bits / 4))
+      return LoopCounter{&Phi, Step->getAPInt().getSExtValue()};
+  }
+  return std::nullopt;
 }

@@ -21,8 +21,19 @@
 // around it.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "tier/Loops.h"
+#include "calls/Callees.h"
+#include "region/Extracted.h"
+#include "region/HostBuffers.h"
+#include "region/Natives.h"
+#include "region/Normalize.h"
+#include "region/Private.h"
+#include "region/Written.h"
 #include "tier/LoopAnalyses.h"
+#include "tier/PendingLosses.h"
+#include "tier/RegionCost.h"
+#include "tier/Skips.h"
+#include "tier/SystemCalls.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -249,7 +260,7 @@ private:
 } // namespace
 
 SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
-  LoopAnalyses Analyses(F);
+  CountedLoops Analyses(F);
   SmallVector<BasicBlock *, 4> Heads;
   for (const Loop *L : Analyses.LI.getLoopsInPreorder())
     // In a loop without calls, counting would cost as much as the round.
@@ -262,7 +273,7 @@ SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
 /// head, or a call.
 static SmallVector<std::pair<BasicBlock *, CallBase *>, 4>
 countingPlaces(Function &F) {
-  LoopAnalyses Analyses(F);
+  CountedLoops Analyses(F);
   SmallVector<std::pair<BasicBlock *, CallBase *>, 4> Ret;
   for (const Loop *L : Analyses.LI.getLoopsInPreorder())
     if (L->getHeader()->isEHPad())
@@ -415,7 +426,7 @@ void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
 }
 
 Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
-  LoopAnalyses Analyses(Twin);
+  CountedLoops Analyses(Twin);
   const LoopInfo &LI = Analyses.LI;
   const Loop *L = LI.getLoopFor(Head);
   const auto &Skipped = Analyses.counts(*L).Skipped;

@@ -21,7 +21,8 @@
 // that: Cost.cpp estimates how often it goes round.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "tier/Losses.h"
+#include "tier/Cost.h"
 #include "tier/LoopAnalyses.h"
 #include "tier/Samples.h"
 #include "llvm/ADT/Statistic.h"
@@ -69,18 +70,6 @@ void cosy::simplifyLoops(Function &F) {
   for (Loop *L : LI)
     simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr,
                  /*PreserveLCSSA=*/false);
-}
-
-static bool hasPadExit(const Loop &L) {
-  SmallVector<BasicBlock *, 4> Exits;
-  L.getExitBlocks(Exits);
-  return any_of(Exits, [](const BasicBlock *BB) { return BB->isEHPad(); });
-}
-
-bool cosy::canCountLosses(const Loop &L, LoopAnalyses &A) {
-  const Loop *Parent = L.getParentLoop();
-  return !A.mayMakeCall(L) && (!Parent || A.mayMakeCall(*Parent)) &&
-         L.getLoopPreheader() && L.hasDedicatedExits() && !hasPadExit(L);
 }
 
 namespace {

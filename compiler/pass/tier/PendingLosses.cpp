@@ -19,10 +19,10 @@
 // index does, a register adds up: one instruction more in each iteration.
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "tier/PendingLosses.h"
+#include "region/Extracted.h"
 #include "tier/LoopAnalyses.h"
 #include "llvm/ADT/Statistic.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -35,25 +35,6 @@ ALWAYS_ENABLED_STATISTIC(NumByCounter,
                          "Number of loops whose iterations a value counts");
 ALWAYS_ENABLED_STATISTIC(NumAdded,
                          "Number of loops whose iterations are added up");
-
-std::optional<LoopCounter> cosy::findCounter(const Loop &L, LoopAnalyses &A) {
-  const DataLayout &DL = L.getHeader()->getDataLayout();
-  for (PHINode &Phi : L.getHeader()->phis()) {
-    if (!A.SE.isSCEVable(Phi.getType()))
-      continue;
-    const auto *Place = dyn_cast<SCEVAddRecExpr>(A.SE.getSCEV(&Phi));
-    const auto *Step =
-        Place && Place->getLoop() == &L && Place->isAffine()
-            ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(A.SE))
-            : nullptr;
-    unsigned Bits = DL.getTypeSizeInBits(Phi.getType());
-    // Leave the difference of two values room for many iterations.
-    if (Step && !Step->isZero() && (Bits == 32 || Bits == 64) &&
-        Step->getAPInt().abs().ult(1 << Bits / 4))
-      return LoopCounter{&Phi, Step->getAPInt().getSExtValue()};
-  }
-  return std::nullopt;
-}
 
 namespace {
 /// Keeps what the iterations of one of the twin's loops lose.

@@ -30,7 +30,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tier/Samples.h"
-#include "region/Region.h"
 #include "tier/LoopAnalyses.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"

@@ -15,8 +15,9 @@
 //                                             number
 //
 //===----------------------------------------------------------------------===//
-#include "region/Region.h"
+#include "tier/Skips.h"
 #include "tier/LoopAnalyses.h"
+#include "tier/SystemCalls.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -320,4 +321,11 @@ LoopCounts cosy::countLoop(const Loop &L, LoopAnalyses &A) {
   if (Call && (Worth || isCountedFree(L, *Call, A)))
     Ret.Call = Call;
   return Ret;
+}
+
+const LoopCounts &CountedLoops::counts(const Loop &L) {
+  std::unique_ptr<LoopCounts> &Ret = Counts[&L];
+  if (!Ret)
+    Ret = std::make_unique<LoopCounts>(countLoop(L, *this));
+  return *Ret;
 }

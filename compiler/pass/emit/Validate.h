@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//===- Validate.h - Would the kernel take a program? ----------------------===//
+#ifndef COSY_PASS_VALIDATE_H
+#define COSY_PASS_VALIDATE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cosy {
+
+/// Says why core/ refuses a program, and at which instruction; empty when it
+/// does not.
+std::string validateCode(const std::vector<uint8_t> &Code, uint32_t &Insn);
+
+} // namespace cosy
+
+#endif // COSY_PASS_VALIDATE_H

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//===- Atomics.h - Atomic accesses ----------------------------------------===//
+#ifndef COSY_PASS_ATOMICS_H
+#define COSY_PASS_ATOMICS_H
+
+#include "base/Reason.h"
+#include "lower/BpfModule.h"
+
+namespace cosy {
+
+/// Handles an atomic access, fence, exchange or update; false when I is none.
+bool legalizeAtomic(BpfModule &B, llvm::Instruction *I, Reasons &Why);
+
+} // namespace cosy
+
+#endif // COSY_PASS_ATOMICS_H

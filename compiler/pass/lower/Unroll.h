@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//===- Unroll.h - Several iterations at once ------------------------------===//
+#ifndef COSY_PASS_UNROLL_H
+#define COSY_PASS_UNROLL_H
+
+#include "lower/BpfModule.h"
+#include "lower/Compound.h"
+
+namespace cosy {
+
+/// Makes small loops that load and store go several rounds at once.
+void unrollLoops(BpfModule &B, Compound &C);
+
+} // namespace cosy
+
+#endif // COSY_PASS_UNROLL_H
