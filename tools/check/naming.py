@@ -21,9 +21,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import llvm
 import tree
 
-CLANG_TIDY = "clang-tidy-19"
+CLANG_TIDY = f"clang-tidy-{llvm.version()}"
 SKIPPED = 77
 # Options of gcc's that clang does not know.
 GCC_ONLY = re.compile(r"-f(?:no-)?(?:tree-|ipa-|conserve-stack)\S*|-W\S*")
@@ -93,9 +94,9 @@ def examine(chosen: list[dict[str, str]], top: Path = tree.TOP) -> tuple[list[st
 
         def look(some: list[str]) -> str:
             # Give the rules explicitly: a name made by a macro has no file, and so no folder's rules.
-            rules = next(
-                folder / ".clang-tidy" for folder in Path(some[0]).parents if (folder / ".clang-tidy").exists()
-            )
+            # C has the kernel's names everywhere, also in compiler/.
+            folders = [top] if some[0].endswith(".c") else Path(some[0]).parents
+            rules = next(folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").exists())
             arguments = [CLANG_TIDY, "--quiet", f"--config-file={rules}", "-p", database, *some]
             return subprocess.run(arguments, capture_output=True, text=True, check=False).stdout
 
