@@ -31,12 +31,14 @@ def _package(name: str) -> str:
 @functools.cache
 def contenders() -> dict[str, str]:
     """Returns the programs whose version is not the kernel's."""
-    project = re.search(r"project\(cosy VERSION (\S+)", (_TOP / "CMakeLists.txt").read_text())
+    build = (_TOP / "CMakeLists.txt").read_text()
+    project = re.search(r"project\(cosy VERSION (\S+)", build)
+    llvm = re.search(r"^set\(COSY_LLVM (\d+)", build, re.M)
     commit = _output("git", "describe", "--always", "--dirty")
     ours = f"cosy {project[1] if project else '?'}{f' ({commit})' if commit else ''}"
     ring = f"liburing {_package('liburing-dev')}"
     tools = ", ".join(f"{name} {_package(name)}" for name in ("coreutils", "findutils", "grep", "tar"))
-    libc = f"{os.confstr('CS_GNU_LIBC_VERSION')}, clang {_package('clang-19')}"
+    libc = f"{os.confstr('CS_GNU_LIBC_VERSION')}, clang {_package(f'clang-{llvm[1]}') if llvm else '?'}"
     return {
         "plain": libc,
         "COSY": ours,

@@ -13,6 +13,7 @@ from unittest import mock
 
 import documents
 import figures
+import llvm
 import names
 import naming
 import sentences
@@ -99,6 +100,16 @@ class Names(Check):
                 "docs/a.md:1: nothing is called cosy_gone",
             ],
         )
+
+
+class Llvm(Check):
+    def test_versions(self) -> None:
+        self.write(
+            CMakeLists_txt='set(COSY_LLVM 20 CACHE STRING "Version")\n',
+            tools__packages_txt="clang-20\nlibclang-19-dev\nllvm-20-tools\nlinux-headers-19\n",
+        )
+        self.assertEqual(llvm.version(self.top), "20")
+        self.assertEqual(self.found(llvm.faults), ["tools/packages.txt:2: libclang-19, but COSY_LLVM is 20"])
 
 
 class Tables(Check):

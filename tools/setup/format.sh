@@ -45,8 +45,9 @@ failed=0
 c=$(sources '*.c' '*.h' '*.cpp')
 if [ -n "$c" ]; then
 	[ -z "$check" ] || style="--dry-run --Werror"
+	llvm=$(sed -n 's/^set(COSY_LLVM \([0-9]*\) .*/\1/p' CMakeLists.txt)
 	# shellcheck disable=SC2086
-	echo "$c" | xargs -d '\n' -n 64 -P "$(nproc)" clang-format-19 ${style:--i} || failed=1
+	echo "$c" | xargs -d '\n' -n 64 -P "$(nproc)" "clang-format-$llvm" ${style:--i} || failed=1
 fi
 
 # ruff is no Debian package: install this very version from PyPI into the cache.
