@@ -228,7 +228,7 @@ def document(answers: list[tuple[Answer, Loop, Said]], left: list[str], options:
         table(["program", "loop", "calls", "plain", "predicted", "measured", ""], rows).strip(),
         judged([one for one, _, _ in answers]),
     ]
-    return paragraphs + ([f"The compiler leaves native, and says so: {'; '.join(left)}."] if left else [])
+    return paragraphs + ([f"The compiler left these native, for the reason given: {'; '.join(left)}."] if left else [])
 
 
 def programs(only: set[str]) -> dict[str, str]:
