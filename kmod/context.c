@@ -5,7 +5,7 @@
 #include "context.h"
 #include "load/buffer.h"
 #include "load/cache.h"
-#include "load/history.h"
+#include "load/recall.h"
 #include "load/program.h"
 #include "users.h"
 
@@ -45,7 +45,7 @@ err_context:
 void cosy_context_destroy(struct cosy_context *context)
 {
 	cosy_program_forget_all(context);
-	cosy_history_settle(context);
+	cosy_recall_settle(context);
 	if (context->buffer)
 		cosy_buffer_put(context->buffer);
 	kfree(context->spare_views);

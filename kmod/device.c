@@ -7,7 +7,7 @@
 #include "context.h"
 #include "device.h"
 #include "load/buffer.h"
-#include "load/history.h"
+#include "load/recall.h"
 #include "load/image.h"
 #include "load/program.h"
 #include "memory/access.h"
@@ -69,7 +69,7 @@ static long stats_ioctl(struct cosy_context *context, void *argument)
 
 static long recall_ioctl(struct cosy_context *context, void *argument)
 {
-	return cosy_history_recall(context, argument);
+	return cosy_recall(context, argument);
 }
 
 static long arena_ioctl(struct cosy_context *context, void *argument)

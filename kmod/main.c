@@ -11,11 +11,16 @@
  *	stats.c, trace.h	counters and tracepoints
  *	compat/			differences between kernels
  *
+ *	kernel/			parts of the kernel that it does not export
+ *	  symbols.c		functions and variables
+ *	  types.c		members of private structures
+ *
  *	load/			LOAD: from a container to machine code
  *	  program.c		LOAD, FREE
  *	  image.c		validate, sandbox, compile
  *	  cache.c		compiled programs, for a user's next process
  *	  history.c		how much a user's processes saved in each region
+ *	  recall.c		RECALL: a context and that history
  *	  processor.c		processors on which nothing is loaded
  *	  buffer.c		the shared buffer and its mapping
  *	  locked.c		memory that counts as locked by a user
@@ -28,8 +33,9 @@
  *	  limits.c		fuel, time, signals: the checks of a safepoint
  *	  filter.c		the observers of a call: tracers, auditors, filters
  *	  frame.c		local calls on the software stack
- *	  dispatch.c		the kernel's dispatcher, and other symbols that are not exported
- *	  kernel_types.c	members of the kernel's private structures
+ *	  dispatch.c		the kernel's dispatcher of system calls
+ *	  held.c		drops what specialised versions hold
+ *	  ordinary.c		the kernel's own calls
  *	  calling.h, offsets.c	the calling convention between C and compiled code
  *	  enter.S		into compiled code and out of it, fuel
  *	  access.S		accesses outside the shared buffer, atomics, division
@@ -37,23 +43,26 @@
  *
  *	memory/			operations on the program's memory
  *	  access.h, memory.h	one access, in the shared buffer or outside
+ *	  reach.h		small ranges, reached at once
  *	  operations.c		operation number -> function
  *	  memory_*.c		single accesses, copying, searching, comparing
  *	  scan_ops.c		checksums and counts over many bytes
  *
  *	fast/			specialised system calls (docs/inside/fast.md)
  *	  fast.c		call number -> specialised version
- *	  guard.c		a failed guard, and the kernel's own call in its place
+ *	  guard.c		counts failed guards
+ *	  fresh.c		file systems that an ordinary call just found in order
  *	  site.c		call sites whose guards keep failing
  *	  descriptor.c		files of descriptors, remembered within a RUN
  *	  page_cache.c		which files' pages may be read directly; access times
  *	  folio_cursor.c	the folios of the last reads
+ *	  socket_kind.c		what may be assumed of a socket
  *	  read.c		read, pread64, lseek, readc
  *	  identity.c		getpid and other identities, clocks
  *	  attributes.c		an inode's attributes, without a user's buffer in between
  *	  mount.c		the number of a mount
+ *	  permission.c		the permission to search a directory
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
- *	  prefix.c		names of several components
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
  *	  getdents.c		getdents64, scan_dir
@@ -68,13 +77,17 @@
  *	  cached_write.c	writes into pages that are in the page cache already
  *	  ext4_write.c		the part of cached_write.c for ext4
  *	  lend.c		pages of a file, sent without being copied
+ *	  send.c		pages, sent to a socket
  *
  *	move/			memory whose pages are lent and taken over (docs/inside/move.md)
  *	  move.c		loan, transfer, flush, ready
  *	  region.c		the same as operations of compounds
  *	  arena.c		arenas: memory, mappings, faults, fork
- *	  slots.c		their pages and page-table entries
- *	  huge.c		2 MB of them as one
+ *	  slots.c		their pages
+ *	  entries.c		their page-table entries
+ *	  huge_page.c		2 MB of them as one
+ *	  huge.c		huge pages, mapped and moved
+ *	  checks.c		what tests check of moved pages
  *	  census.c		counts the existing arenas, parcels and ports
  *	  pipe.c		pages into pipes and out of them
  *	  socket.c		pages into sockets
@@ -97,12 +110,15 @@
 #include "device.h"
 #include "fast/attributes.h"
 #include "fast/mount.h"
+#include "fast/permission.h"
+#include "kernel/symbols.h"
+#include "kernel/types.h"
 #include "load/cache.h"
 #include "load/image.h"
 #include "load/processor.h"
+#include "move/move.h"
 #include "run/dispatch.h"
 #include "run/filter.h"
-#include "run/kernel_types.h"
 #include "run/thunk.h"
 #include "stats.h"
 #include "view/write.h"
@@ -115,6 +131,7 @@ static int __init cosy_init(void)
 	cosy_thunk_init();
 	cosy_processor_init();
 
+	cosy_symbols_init();
 	error = cosy_dispatch_init();
 	if (error)
 		goto out;
@@ -122,6 +139,7 @@ static int __init cosy_init(void)
 	cosy_kernel_types_init();
 	cosy_filter_init();
 	cosy_attributes_init();
+	cosy_permission_init();
 	cosy_mount_init();
 	cosy_image_init();
 	error = cosy_cache_init();
@@ -132,7 +150,7 @@ static int __init cosy_init(void)
 	if (error)
 		goto err_cache;
 
-	cosy_stats_init();
+	cosy_stats_init(cosy_moving_show);
 	cosy_watch_init();
 	error = cosy_device_init();
 	if (error)

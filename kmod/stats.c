@@ -6,7 +6,6 @@
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include "fast/guard.h"
-#include "move/move.h"
 #include "stats.h"
 
 #define CREATE_TRACE_POINTS
@@ -15,6 +14,7 @@
 DEFINE_PER_CPU(struct cosy_all_counters, cosy_all_counters);
 static atomic_t live[COSY_LIVE_CNT], events[COSY_EVENT_CNT];
 static struct dentry *directory;
+static int (*show_more)(struct seq_file *file);
 
 static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
@@ -91,19 +91,6 @@ void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
 		to[i] = atomic64_read(&context->count[i]);
 }
 
-static int stats_show_moving(struct seq_file *file)
-{
-	struct cosy_moving moving = {};
-	long error = cosy_moving_total(&moving);
-
-	if (error)
-		return error;
-	seq_printf(file, "arena_pages %llu\nfrozen %llu\nunder_way %llu\nparcel_pages %llu\n",
-		   moving.arena_pages, moving.frozen, moving.under_way, moving.parcel_pages);
-	seq_printf(file, "port_pages %llu\n", moving.port_pages);
-	return 0;
-}
-
 static int stats_show(struct seq_file *file, void *unused)
 {
 	int cpu, i;
@@ -120,12 +107,13 @@ static int stats_show(struct seq_file *file, void *unused)
 		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
 	for (i = 0; i < COSY_EVENT_CNT; i++)
 		seq_printf(file, "%s %d\n", event_names[i], atomic_read(&events[i]));
-	return stats_show_moving(file);
+	return show_more(file);
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
-void cosy_stats_init(void)
+void cosy_stats_init(int (*more)(struct seq_file *file))
 {
+	show_more = more;
 	/* Without debugfs there are no counters to read, and nothing else is missing. */
 	directory = debugfs_create_dir("cosy", NULL);
 	debugfs_create_file("stats", 0444, directory, NULL, &stats_fops);

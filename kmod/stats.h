@@ -10,6 +10,7 @@
 #include <linux/cosy.h>
 
 struct cosy_activation;
+struct seq_file;
 
 /* The counters of struct cosy_stats, in its order. */
 enum cosy_counter {
@@ -74,7 +75,8 @@ void cosy_stats_live(enum cosy_live what, int change);
 void cosy_stats_event(enum cosy_event what);
 void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret);
 
-void cosy_stats_init(void);
+/* `more` writes the lines that are counted only when somebody reads them. */
+void cosy_stats_init(int (*more)(struct seq_file *file));
 void cosy_stats_exit(void);
 
 #endif /* COSY_STATS_H */

@@ -6,7 +6,6 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
-#include "load/cache.h"
 #include "users.h"
 
 static ulong max_user_contexts = 1024;
@@ -31,8 +30,10 @@ struct cosy_user {
 	unsigned int references; /* accounts_lock */
 	struct hlist_node node;	 /* accounts_lock */
 	atomic_long_t charged[COSY_CHARGE_CNT];
-	struct cosy_cache cache;
+	u8 attached[] __aligned(8); /* the attachment; its owner's locks */
 };
+
+static struct cosy_attachment attachment __ro_after_init;
 
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_SPINLOCK(accounts_lock);
@@ -46,6 +47,11 @@ static struct cosy_user *user_find(kuid_t uid)
 			return user;
 	}
 	return NULL;
+}
+
+void __init cosy_users_init(struct cosy_attachment attached)
+{
+	attachment = attached;
 }
 
 struct cosy_user *cosy_user_get(void)
@@ -62,11 +68,11 @@ struct cosy_user *cosy_user_get(void)
 	if (user)
 		return user;
 
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	fresh = kzalloc(sizeof(*fresh) + attachment.size, GFP_KERNEL_ACCOUNT);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	fresh->uid = uid;
-	cosy_cache_create(&fresh->cache);
+	attachment.create(fresh->attached);
 
 	spin_lock(&accounts_lock);
 	user = user_find(uid);
@@ -110,14 +116,14 @@ kuid_t cosy_user_uid(const struct cosy_user *user)
 	return user->uid;
 }
 
-struct cosy_cache *cosy_user_cache(struct cosy_user *user)
+void *cosy_user_attached(struct cosy_user *user)
 {
-	return &user->cache;
+	return user->attached;
 }
 
-struct cosy_user *cosy_user_of_cache(struct cosy_cache *cache)
+struct cosy_user *cosy_user_of_attached(void *attached)
 {
-	return container_of(cache, struct cosy_user, cache);
+	return container_of(attached, struct cosy_user, attached);
 }
 
 void cosy_user_put(struct cosy_user *user)
@@ -147,7 +153,8 @@ static ulong charge_limit(enum cosy_charge what)
 	}
 }
 
-int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount)
+/* Charges as cosy_user_charge does, from what is left now. */
+static int user_charge_now(struct cosy_user *user, enum cosy_charge what, long amount)
 {
 	ulong now = atomic_long_add_return(amount, &user->charged[what]);
 
@@ -155,6 +162,15 @@ int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount)
 		return 0;
 	atomic_long_sub(amount, &user->charged[what]);
 	return -EDQUOT;
+}
+
+int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount)
+{
+	int error = user_charge_now(user, what, amount);
+
+	if (error && what == COSY_CHARGE_CODE && attachment.reclaim(user))
+		error = user_charge_now(user, what, amount);
+	return error;
 }
 
 void cosy_user_uncharge(struct cosy_user *user, enum cosy_charge what, long amount)

@@ -20,9 +20,9 @@
 #include "fast/attributes.h"
 #include "fast/guard.h"
 #include "fast/mount.h"
+#include "kernel/symbols.h"
 #include "memory/access.h"
 #include "run/activation.h"
-#include "run/dispatch.h"
 
 /* Does from_kuid_munged.  The first namespace maps every valid id to itself. */
 static u32 uid_seen(struct user_namespace *ns, kuid_t uid)
@@ -82,20 +82,10 @@ static int hook_getattr_none(const struct path *path)
 	return -ENOSYS;
 }
 
-static int hook_permission_none(struct inode *inode, int mask)
-{
-	return -ENOSYS;
-}
-
 DEFINE_STATIC_CALL(cosy_hook_getattr, hook_getattr_none);
-DEFINE_STATIC_CALL(cosy_hook_permission, hook_permission_none);
 
-/*
- * tmpfs's ->getattr, if the security module can be asked; and whether that can be asked about
- * searching.
- */
+/* tmpfs's ->getattr, if the security module can be asked. */
 static const void *tmpfs_getattr __ro_after_init;
-static bool permission_known __ro_after_init;
 /*
  * The setting /sys/kernel/mm/transparent_hugepage/shmem_enabled, by its lowest byte; NULL: unknown.
  */
@@ -104,14 +94,9 @@ static const s8 *shmem_setting __ro_after_init;
 
 void __init cosy_attributes_init(void)
 {
-	void *permission = cosy_unexported("security_inode_permission");
 	void *getattr = cosy_unexported("security_inode_getattr");
 	struct file *file;
 
-	if (permission) {
-		static_call_update(cosy_hook_permission, (typeof(&hook_permission_none))permission);
-		permission_known = true;
-	}
 	if (!getattr)
 		return;
 	shmem_setting = cosy_unexported_data("shmem_huge");
@@ -126,18 +111,6 @@ void __init cosy_attributes_init(void)
 int cosy_may_get_attributes(const struct path *path)
 {
 	return static_call(cosy_hook_getattr)(path);
-}
-
-int cosy_may_search(const struct path *dir)
-{
-	struct inode *inode = d_inode(dir->dentry);
-	umode_t mode = READ_ONCE(inode->i_mode);
-
-	if (likely(permission_known && !inode->i_op->permission && !is_idmapped_mnt(dir->mnt) &&
-		   (((mode & 0100) && uid_eq(data_race(inode->i_uid), current_fsuid())) ||
-		    ((mode & 0111) == 0111 && !READ_ONCE(inode->i_acl)))))
-		return static_call(cosy_hook_permission)(inode, MAY_EXEC);
-	return path_permission(dir, MAY_EXEC);
 }
 
 /*

@@ -13,15 +13,8 @@
 
 struct cosy_activation;
 
-/* Finds the security module's hooks; without them the kernel's own functions are called. */
+/* Finds the security module's hook; without it the kernel's own function is called. */
 void cosy_attributes_init(void);
-
-/*
- * Answers as path_permission(dir, MAY_EXEC) does: 0, or why not.  Looks at the mode's bits where
- * they alone decide (POSIX.1e permissions of an owner, or of all where there is no access control
- * list), and asks the security module.
- */
-int cosy_may_search(const struct path *dir);
 
 /*
  * Does the rest of newfstatat(2) after `path` is found, to which the caller has a reference: asks

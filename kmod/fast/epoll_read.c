@@ -12,7 +12,9 @@
 #include "epoll_read.h"
 #include "fast/fast.h"
 #include "memory/memory.h"
+#include "memory/reach.h"
 #include "run/limits.h"
+#include "run/ordinary.h"
 
 /* Tells whether a byte of user memory can be written; changes nothing. */
 static bool byte_is_writable(u64 address)

@@ -7,6 +7,7 @@
 #include "fast/site.h"
 #include "load/program.h"
 #include "run/limits.h"
+#include "run/ordinary.h"
 #include "view/view.h"
 
 u64 cosy_ask_pid(struct cosy_activation *run)

@@ -41,6 +41,7 @@
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
+#include "run/ordinary.h"
 
 /* Answers getpid and remembers the answer in run->pid.  Called by call.S. */
 u64 cosy_ask_pid(struct cosy_activation *run);

@@ -19,11 +19,15 @@
 #include "fast/attributes.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/permission.h"
 #include "fast/scan.h"
 #include "fast/site.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
+#include "memory/reach.h"
+#include "run/held.h"
 #include "run/limits.h"
+#include "run/ordinary.h"
 
 /* Most bytes of entries that one call writes: signals and limits get their turn between calls. */
 #define MAX_LISTING (64 << 10)

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lookup.c - drops the state that lookup.h keeps: the last entry, the directories where names
- * begin.
+ * lookup.c - names of several components (the directories before the last component), and the end
+ * of the state that lookup.h keeps.
+ *
+ * git, make and others ask for a/b/c/x, then for a/b/c/y.  So references to the entries on the way
+ * are kept.  Each call checks each of them in the walk's order: the permission to search its
+ * parent; by its sequence counter, that it still has this name there (rename, remove and drop
+ * change the counter); and that the same file system is mounted on it, or none.  A changed entry
+ * and those below it are looked up again.
+ *
+ * Like the last entry (lookup.h), the entries are no references to their mount.  It is that of the
+ * directory where the name begins (the current one, a descriptor's, or the root), up to an entry
+ * that is mounted on.  Such a mount is kept by a reference, as a walk keeps it: meanwhile umount(2)
+ * fails with EBUSY.
  */
+#include <linux/fs_struct.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/string.h>
 #include "fast/lookup.h"
+#include "fast/permission.h"
+
+/* Flags of entries that need more care than a look-up. */
+#define PREFIX_CARE ((DCACHE_MANAGED_DENTRY & ~DCACHE_MOUNTED) | DCACHE_OP_REVALIDATE)
 
 void cosy_child_drop(struct cosy_activation *run)
 {
@@ -12,6 +31,308 @@ void cosy_child_drop(struct cosy_activation *run)
 	run->held &= ~COSY_HELD_CHILD;
 	dput(run->child.dentry);
 }
+
+/* --- Mounts on the way --------------------------------------------------------------------- */
+
+/*
+ * Gives the mount of a prefix back.  The entry found last may be of it without a reference, and
+ * its file system may go with it.
+ */
+static void mount_drop(struct cosy_activation *run, struct vfsmount *mount)
+{
+	cosy_child_drop(run);
+	run->held &= ~COSY_HELD_AGREED;
+	mntput(mount);
+}
+
+/*
+ * Goes from an entry to the root of the topmost file system that is mounted on it.  Returns a
+ * reference to its mount; NULL: in this name space nothing is.
+ */
+static struct vfsmount *mount_get(struct vfsmount *mnt, struct dentry *entry)
+{
+	struct path at = { .mnt = mnt, .dentry = entry };
+	bool crossed = false;
+
+	path_get(&at);
+	while ((READ_ONCE(at.dentry->d_flags) & DCACHE_MOUNTED) && follow_down_one(&at))
+		crossed = true;
+	dput(at.dentry);
+	if (crossed)
+		return at.mnt;
+	mntput(at.mnt);
+	return NULL;
+}
+
+/* Tells whether the mount on entry `i`, which is one of `mnt`, is still the one that is kept. */
+static bool mount_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, u32 i)
+{
+	struct vfsmount *now;
+
+	if (likely(!(READ_ONCE(prefix->entry[i]->d_flags) & DCACHE_MOUNTED)))
+		return !prefix->mount[i];
+	now = mount_get(mnt, prefix->entry[i]);
+	mntput(now);
+	return now == prefix->mount[i];
+}
+
+/* --- Entries ------------------------------------------------------------------------------- */
+
+/* Keeps the first `depth` entries only. */
+static void prefix_cut(struct cosy_activation *run, u32 depth)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+
+	while (prefix->depth > depth) {
+		prefix->depth--;
+		if (unlikely(prefix->mount[prefix->depth]))
+			mount_drop(run, prefix->mount[prefix->depth]);
+		dput(prefix->entry[prefix->depth]);
+	}
+	if (!depth)
+		run->held &= ~COSY_HELD_PREFIX;
+}
+
+void cosy_prefix_drop(struct cosy_activation *run)
+{
+	if (run->held & COSY_HELD_PREFIX)
+		prefix_cut(run, 0);
+}
+
+/* Tells whether entry `i`, which is one of `mnt`, is unchanged. */
+static bool prefix_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, u32 i)
+{
+	struct dentry *entry = prefix->entry[i];
+
+	return !read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&
+	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE) && mount_holds(prefix, mnt, i);
+}
+
+bool cosy_prefix_holds(const struct cosy_activation *run)
+{
+	const struct cosy_prefix *prefix = &run->prefix;
+	struct vfsmount *mnt = prefix->base.mnt;
+	u32 i;
+
+	if (!(run->held & COSY_HELD_PREFIX))
+		return true;
+	for (i = 0; i < prefix->depth; i++) {
+		if (!prefix_holds(prefix, mnt, i))
+			return false;
+		if (unlikely(prefix->mount[i]))
+			mnt = prefix->mount[i];
+	}
+	return true;
+}
+
+/*
+ * Returns the sequence counter of `entry` if it is `name` in `dir`, else 1.  While it is locked
+ * the counter cannot be odd.
+ */
+static unsigned int entry_sequence(struct dentry *entry, const struct dentry *dir,
+				   const struct qstr *name)
+{
+	unsigned int seq = 1;
+
+	spin_lock(&entry->d_lock);
+	if (entry->d_parent == dir && !d_unhashed(entry) && cosy_entry_is(entry, name))
+		seq = raw_read_seqcount(&entry->d_seq);
+	spin_unlock(&entry->d_lock);
+	return seq;
+}
+
+/*
+ * Looks up the directory `name` of `at`, and keeps it.  0, -ENOENT, or COSY_ORDINARY.
+ */
+static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct qstr *name,
+		      u32 end)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+	struct dentry *dir = at->dentry, *entry;
+	enum cosy_guard failed;
+	unsigned int seq;
+
+	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	if (READ_ONCE(dir->d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	name->hash = full_name_hash(dir, name->name, name->len);
+	entry = d_lookup(dir, name);
+	if (!entry)
+		return cosy_not_cached(run, dir);
+	seq = entry_sequence(entry, dir, name);
+	failed = COSY_GUARD_CACHED;
+	if (seq & 1)
+		goto put;
+	failed = COSY_GUARD_PLAIN_DENTRY;
+	if (READ_ONCE(entry->d_flags) & PREFIX_CARE)
+		goto put;
+	failed = COSY_GUARDS_HOLD;
+	if (data_race(d_is_negative(entry)))
+		goto put;
+	failed = COSY_GUARD_NAME;
+	if (!data_race(d_can_lookup(entry)))
+		goto put;
+	prefix->entry[prefix->depth] = entry;
+	prefix->seq[prefix->depth] = seq;
+	prefix->mount[prefix->depth] = NULL;
+	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
+		prefix->mount[prefix->depth] = mount_get(at->mnt, entry);
+	prefix->end[prefix->depth++] = end;
+	run->held |= COSY_HELD_PREFIX;
+	return 0;
+
+put:
+	dput(entry);
+	return failed == COSY_GUARDS_HOLD ? -ENOENT : cosy_guard_failed(run, failed);
+}
+
+/* Returns how many bytes of `path` begin the kept components' text. */
+static u32 prefix_same(const struct cosy_prefix *prefix, const u8 *path)
+{
+	u32 i, length = prefix->end[prefix->depth - 1] + 1;
+	u64 differ;
+
+	BUILD_BUG_ON(COSY_PREFIX_TEXT % sizeof(u64));
+	for (i = 0; i < length; i += sizeof(u64)) {
+		differ = *(const u64 *)(prefix->text + i) ^ load_unaligned_zeropad(path + i);
+		if (differ)
+			return min_t(u32, i + cosy_first_byte(differ), length);
+	}
+	return length;
+}
+
+/* Returns where the component at `from` ends, in `length` bytes of `path`. */
+static u32 component_end(const u8 *path, u32 from, u32 length)
+{
+	const u8 *slash = memchr(path + from, '/', length - from);
+
+	return slash ? slash - path : length;
+}
+
+/* Returns where the last slash is in `length` bytes of `path`; `length` if there is none. */
+static u32 last_slash(const u8 *path, u32 length)
+{
+	u32 i = length;
+
+	while (i)
+		if (path[--i] == '/')
+			return i;
+	return length;
+}
+
+/* Goes from `base` along the first `length` bytes of `path`, to run->prefix.dir; then is a slash. */
+static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
+			u32 length)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+	struct path dir = *base;
+	struct qstr name;
+	u32 i, from, end, same = 0;
+	s64 error;
+
+	if (!(run->held & COSY_HELD_PREFIX)) {
+		prefix->depth = 0;
+		prefix->base = *base;
+	} else if (!path_equal(&prefix->base, base)) {
+		prefix_cut(run, 0);
+		prefix->base = *base;
+	} else {
+		same = prefix_same(prefix, path);
+	}
+	for (i = from = 0; from <= length; i++, from = end + 1) {
+		if (unlikely(!data_race(d_can_lookup(dir.dentry))))
+			return cosy_guard_failed(run, COSY_GUARD_NAME);
+		error = cosy_may_search(&dir);
+		if (unlikely(error))
+			return error;
+		/* The same up to the slash: the component is the same, and ends there. */
+		if (likely(i < prefix->depth && prefix->end[i] < same &&
+			   prefix_holds(prefix, dir.mnt, i))) {
+			end = prefix->end[i];
+		} else {
+			end = component_end(path, from, length);
+			prefix_cut(run, i);
+			name.name = path + from;
+			name.len = end - from;
+			error = prefix_add(run, &dir, &name, end);
+			if (unlikely(error == -ENOENT && !cosy_prefix_holds(run)))
+				return cosy_guard_failed(run, COSY_GUARD_NAME);
+			if (unlikely(error))
+				return error;
+			memcpy(prefix->text + from, path + from, end + 1 - from);
+		}
+		dir.dentry = prefix->entry[i];
+		if (unlikely(prefix->mount[i])) {
+			dir.mnt = prefix->mount[i];
+			dir.dentry = dir.mnt->mnt_root;
+		}
+	}
+	prefix->dir = dir;
+	return 0;
+}
+
+/* Keeps the process's root, unless it is kept already. */
+static void root_keep(struct cosy_activation *run)
+{
+	struct fs_struct *fs = current->fs;
+	unsigned int seq;
+	bool kept;
+
+	if (run->held & COSY_HELD_ROOT) {
+		do {
+			seq = cosy_fs_read_begin(fs);
+			kept = path_equal(&fs->root, &run->root);
+		} while (cosy_fs_read_retry(fs, seq));
+		if (likely(kept))
+			return;
+		cosy_root_drop(run);
+	}
+	get_fs_root(fs, &run->root);
+	run->held |= COSY_HELD_ROOT;
+}
+
+s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
+		    struct cosy_found *found, struct qstr *ret)
+{
+	const struct path *base = found->dir;
+	bool absolute;
+	u32 slash;
+
+	if (!length)
+		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
+	if (unlikely(length < 0))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	if (unlikely(length > NAME_MAX))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	absolute = *copy == '/';
+	/* The caller and each component ask for the permission to search that this one asks for. */
+	if (length > 2 && copy[0] == '.' && copy[1] == '/') {
+		copy += 2;
+		length -= 2;
+	}
+	slash = last_slash(copy, length);
+	if (slash == length) {
+		ret->name = copy;
+		ret->len = length;
+		return cosy_is_component(ret) ? 0 : cosy_guard_failed(run, COSY_GUARD_NAME);
+	}
+	ret->name = copy + slash + 1;
+	ret->len = length - slash - 1;
+	if (unlikely(!found->more || !found->stays || slash >= COSY_PREFIX_TEXT ||
+		     !cosy_is_component(ret)))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	found->dir = &run->prefix.dir;
+	if (!absolute)
+		return prefix_enter(run, base, copy, slash);
+	root_keep(run);
+	if (slash)
+		return prefix_enter(run, &run->root, copy + 1, slash - 1);
+	run->prefix.dir = run->root;
+	return 0;
+}
+
+/* --- Where names begin ---------------------------------------------------------------------- */
 
 void cosy_pwd_drop(struct cosy_activation *run)
 {

@@ -2,7 +2,7 @@
 /*
  * lookup.h - from a name to its entry in the directory cache.
  *
- * prefix.c follows all but the last component of a name of several.  For the last, or the only
+ * lookup.c follows all but the last component of a name of several.  For the last, or the only
  * one, this is what the path walk does, in its order: the directory, the name from the user's
  * memory, the permission to search (with the security module's say), the directory cache.  All
  * else that the walk knows is left to the ordinary call: dots, links to follow, mounts,
@@ -25,10 +25,10 @@
 #include <linux/stringhash.h>
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
-#include "fast/attributes.h"
 #include "fast/guard.h"
+#include "fast/permission.h"
 #include "memory/access.h"
-#include "memory/memory.h"
+#include "memory/reach.h"
 
 /*
  * Tells whether a name is one of an entry: neither empty nor too long, and neither one dot nor

@@ -6,7 +6,7 @@
  * information does not reveal the member's offset, statx is an ordinary call.
  */
 #include "fast/mount.h"
-#include "run/kernel_types.h"
+#include "kernel/types.h"
 
 long cosy_mount_id_offset __ro_after_init;
 

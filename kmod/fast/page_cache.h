@@ -4,7 +4,7 @@
  * folio.
  *
  * A view's read checks its guards in this order: the file (cosy_cached_file), the file system
- * (cosy_is_fresh), i_size, the folios (cosy_folios_get).  It then makes the call's own checks,
+ * (cosy_fresh_check), i_size, the folios (cosy_folios_get).  It then makes the call's own checks,
  * which may sleep (rw_verify_area), checks the folios' mapping and i_size again, and reports the
  * read (cosy_read_done).  After rw_verify_area others see the read, and an ordinary call would ask
  * them a second time.  So no guard may fail there, except by an invalidation in between.  In read.c
@@ -39,34 +39,6 @@ static inline bool cosy_cached_file(const struct file *file)
 	default:
 		return false;
 	}
-}
-
-/*
- * Checks COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, after its
- * last safepoint and the last call that slept, or in an earlier RUN in the jiffy in which this one
- * began.  Where it fails, the ordinary call that follows makes it hold.
- */
-static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super_block *sb)
-{
-	if (likely(run->sleeps == current->nvcsw) &&
-	    (likely(run->fresh[0] == sb) || run->fresh[1] == sb))
-		return true;
-	run->unfresh = sb;
-	run->unfresh_to_write = false;
-	return false;
-}
-
-/*
- * Checks the same for writes, which an ordinary write makes hold: since Linux 6.16 a file system
- * in error may let reads succeed and refuse writes, without a sign that others can see.
- */
-static inline bool cosy_is_fresh_to_write(struct cosy_activation *run, const struct super_block *sb)
-{
-	if (likely(run->sleeps == current->nvcsw) && likely(run->fresh_to_write == sb))
-		return true;
-	run->unfresh = sb;
-	run->unfresh_to_write = true;
-	return false;
 }
 
 /* Returns the address of byte `position` of the file, which `folio` has. */

@@ -21,8 +21,11 @@
 #include "fast/descriptor.h"
 #include "fast/fast.h"
 #include "fast/folio_cursor.h"
+#include "fast/fresh.h"
 #include "fast/socket_kind.h"
 #include "memory/access.h"
+#include "run/held.h"
+#include "run/ordinary.h"
 
 /* Largest read served here; a longer one would need a safepoint in the middle. */
 #define MAX_FAST_READ (256 << 10)
@@ -104,7 +107,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	ssize_t result;
 	loff_t end;
 
-	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb))) {
+	if (unlikely(cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD)) {
 		run->refused = COSY_GUARD_FRESH;
 		goto rest;
 	}
@@ -199,7 +202,7 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 	size_t done = 0, bytes;
 	ssize_t result;
 
-	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
+	if (likely(cosy_fresh_check(run, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
 		do {
 			bytes = read_row(mapping, to + done, count - done, *pos, again, &fault);
 			again = false;
@@ -238,7 +241,7 @@ static __always_inline bool read_ends(struct cosy_activation *run, struct file *
 {
 	const struct address_space *mapping = file->f_mapping;
 
-	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb)))
+	if (unlikely(cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD))
 		return false;
 	if (likely(!read_is_beyond(mapping, pos))) {
 		WRITE_ONCE(file->f_ra.prev_pos, pos);
@@ -384,7 +387,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 	struct cosy_folio_cursor *cursor = NULL;
 	ssize_t result = 0;
 
-	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
+	if (likely(cosy_fresh_check(run, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
 		cursor = cosy_cursor_find(run, mapping, *pos);
 		if (!cursor && unlikely(*pos >= i_size_read(mapping->host))) {
 			if (read_is_beyond(mapping, *pos))

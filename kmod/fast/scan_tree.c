@@ -13,6 +13,7 @@
 #include "fast/fast.h"
 #include "fast/scan.h"
 #include "memory/memory.h"
+#include "memory/reach.h"
 #include "run/limits.h"
 
 static s64 tree_call(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
@@ -94,6 +95,7 @@ static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes, u64
 #define TREE_LEAVES(run)			  unlikely((run)->status != COSY_DONE)
 #define TREE_PAUSES(run)			  cosy_between_many_calls(run, COSY_OP_scan_tree)
 #define TREE_STAY(run)				  ((run)->status = COSY_DONE)
+#include "run/ordinary.h"
 #include "scan_tree.h"
 
 s64 cosy_op_scan_tree(struct cosy_activation *run, u64 *r)

@@ -4,9 +4,13 @@
  * the attributes.
  */
 #include <linux/stat.h>
+#include "fast/attributes.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/permission.h"
 #include "fast/stat.h"
+#include "memory/reach.h"
+#include "run/ordinary.h"
 
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
 		    s32 flags)

@@ -14,6 +14,7 @@
 #include "fast/fast.h"
 #include "fast/site.h"
 #include "run/limits.h"
+#include "run/ordinary.h"
 
 /*
  * Makes one read or write of the rest.  Non-zero run->status: it is to be restarted, or a

@@ -13,6 +13,7 @@
 #include <linux/xattr.h>
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "run/ordinary.h"
 
 /*
  * Most bytes of an attribute's value and, with its NUL, of its name; longer ones are left to the

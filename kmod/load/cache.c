@@ -68,6 +68,11 @@ bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2])
 	return user_is_served(user);
 }
 
+struct cosy_cache *cosy_user_cache(struct cosy_user *user)
+{
+	return cosy_user_attached(user);
+}
+
 static unsigned long image_bytes(const struct cosy_image *image)
 {
 	return image->code_bytes + image->len + image->insn_cnt + sizeof(*image);
@@ -163,7 +168,7 @@ void cosy_cache_make_room(struct cosy_user *user, unsigned long pages)
 static void cache_age(struct work_struct *work)
 {
 	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
-	struct cosy_user *user = cosy_user_of_cache(cache);
+	struct cosy_user *user = cosy_user_of_attached(cache);
 	struct cosy_image *image, *next;
 	LIST_HEAD(cold);
 	bool more, images;
@@ -210,16 +215,21 @@ void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
 		cosy_user_put(user);
 }
 
-void cosy_cache_create(struct cosy_cache *cache)
+static void cache_create(void *attached)
 {
+	struct cosy_cache *cache = attached;
+
 	mutex_init(&cache->lock);
 	INIT_LIST_HEAD(&cache->images);
 	cosy_history_create(&cache->history);
 	INIT_DELAYED_WORK(&cache->ageing, cache_age);
 }
 
-int cosy_cache_init(void)
+int __init cosy_cache_init(void)
 {
+	cosy_users_init((struct cosy_attachment){ .size = sizeof(struct cosy_cache),
+						  .create = cache_create,
+						  .reclaim = cosy_cache_drop });
 	queue = alloc_workqueue("cosy", WQ_UNBOUND, 0);
 	return queue ? 0 : -ENOMEM;
 }

@@ -27,7 +27,7 @@ struct cosy_cache {
 	struct cosy_history history;
 };
 
-void cosy_cache_create(struct cosy_cache *cache);
+struct cosy_cache *cosy_user_cache(struct cosy_user *user);
 
 /*
  * Returns a reference to the kept image that compiling these bytes for this target would make now,

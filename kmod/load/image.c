@@ -12,11 +12,10 @@
 #include <linux/slab.h>
 #include <linux/unistd.h>
 #include "compat/compat.h"
-#include "load/cache.h"
+#include "kernel/symbols.h"
 #include "load/image.h"
 #include "load/processor.h"
 #include "reject.h"
-#include "run/dispatch.h"
 #include "run/limits.h"
 #include "run/thunk.h"
 #include "stats.h"
@@ -329,7 +328,7 @@ static void image_read_points(struct cosy_image *image, const struct cosy_progra
 
 /*
  * Raises or lowers the image's charge to the memory that `bpf` takes with `code_bytes` of machine
- * code.  Images that are only cached make room.
+ * code.
  */
 static int image_charge(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
 			struct cosy_reject *why)
@@ -341,9 +340,6 @@ static int image_charge(struct cosy_image *image, const struct bpf_prog *bpf, u3
 		cosy_user_uncharge(image->user, COSY_CHARGE_CODE, image->code_bytes - bytes);
 	} else {
 		error = cosy_user_charge(image->user, COSY_CHARGE_CODE, bytes - image->code_bytes);
-		if (error && cosy_cache_drop(image->user))
-			error = cosy_user_charge(image->user, COSY_CHARGE_CODE,
-						 bytes - image->code_bytes);
 	}
 	if (error)
 		return cosy_refuse(why, error, COSY_REJECT_CONTAINER,

@@ -7,7 +7,7 @@
 #include "context.h"
 #include "load/buffer.h"
 #include "load/cache.h"
-#include "load/history.h"
+#include "load/recall.h"
 #include "load/image.h"
 #include "load/processor.h"
 #include "load/program.h"
@@ -184,7 +184,7 @@ static int container_load(struct cosy_context *context, void **data, struct cosy
 		cosy_image_put(image);
 		return PTR_ERR(prog);
 	}
-	prog->followed = cosy_history_followed(context, load->key);
+	prog->followed = cosy_recall_followed(context, load->key);
 	/* Once the program has a handle, any thread may FREE it. */
 	load->rewritten = image->rewritten;
 	load->jited = image->jited;

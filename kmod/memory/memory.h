@@ -19,6 +19,7 @@
 #include "compat/compat.h"
 #include "load/program.h"
 #include "memory/access.h"
+#include "memory/reach.h"
 #include "run/limits.h"
 #include "view/view.h"
 
@@ -39,24 +40,6 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 {
 	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, address);
 }
-
-/*
- * Returns TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a 64-bit constant, which no
- * comparison takes.
- */
-static __always_inline unsigned long cosy_user_end(void)
-{
-	unsigned long end = TASK_SIZE_MAX;
-
-	OPTIMIZER_HIDE_VAR(end);
-	return end;
-}
-
-struct cosy_place {
-	u8 *at;		  /* in the kernel's mapping of the buffer, a view's page, or user memory */
-	u64 below, above; /* bytes below `at`, and from it on, that are reached alike */
-	bool user;
-};
 
 /*
  * Finds where to read the byte at `address`.  False, with the compound left, for an address that is
@@ -91,53 +74,6 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 }
 
 /*
- * Returns the address of all `size` bytes at user address `address`, for stores (access.h) between
- * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the shared
- * buffer.  NULL if it is no user memory.
- */
-static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
-{
-	const struct cosy_prog *prog = run->prog;
-	u64 offset = address - prog->buffer_address;
-
-	if (offset < prog->buffer_size && size <= prog->buffer_size - offset)
-		return prog->buffer + (offset & (prog->buffer_size - 1));
-	if (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))
-		return NULL;
-	return (u8 *)(address & array_index_mask_nospec(address, cosy_user_end()));
-}
-
-/*
- * Copies few bytes from, or to, the user address: of structures that an operation keeps in the
- * user's memory.  False: they cannot be reached.
- */
-static inline bool cosy_memory_read(const struct cosy_activation *run, void *to, u64 from,
-				    u32 bytes)
-{
-	const u8 *at = cosy_reach(run, from, bytes);
-
-	if (unlikely(!at))
-		return false;
-	if ((u64)at == from)
-		return !copy_from_user(to, u64_to_user_ptr(from), bytes);
-	memcpy(to, at, bytes);
-	return true;
-}
-
-static inline bool cosy_memory_write(const struct cosy_activation *run, u64 to, const void *from,
-				     u32 bytes)
-{
-	u8 *at = cosy_reach(run, to, bytes);
-
-	if (unlikely(!at))
-		return false;
-	if ((u64)at == to)
-		return !copy_to_user(u64_to_user_ptr(to), from, bytes);
-	memcpy(at, from, bytes);
-	return true;
-}
-
-/*
  * Returns how many bytes from `place` on can be read if the first can: to the end of the page, of
  * the buffer, or of a view.  Whole words are there at either end, though not all of them may
  * belong to the range.
@@ -159,12 +95,6 @@ static inline void cosy_leave_fault_of(struct cosy_activation *run, const struct
 
 #define COSY_NOT_FOUND (~0ull)
 #define COSY_FAULTED   (~1ull)
-
-/* Returns the lowest byte of which cosy_zeroes found the high bit. */
-static __always_inline u32 cosy_first_byte(u64 highs)
-{
-	return __ffs(highs) / 8;
-}
 
 /*
  * Returns the index of the first of `length` bytes at `at` that has `pattern`'s value or, with

@@ -223,6 +223,7 @@ static __always_inline bool out_get(struct memory_text *out, struct cosy_text_pi
 
 #define format_out memory_text
 #include "format.h"
+#include "memory/reach.h"
 
 u64 cosy_op_format(struct cosy_activation *run, u64 *r)
 {

@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "context.h"
@@ -520,7 +521,11 @@ long cosy_moving(struct cosy_moving *moving)
 	return min(ret, 0);
 }
 
-long cosy_moving_total(struct cosy_moving *sum)
+/*
+ * Adds the amounts of all users to the numbers.  -EINTR when the caller is killed; otherwise the
+ * time is not bounded.
+ */
+static long moving_total(struct cosy_moving *sum)
 {
 	struct cosy_count count = { .uid = GLOBAL_ROOT_UID, .sum = sum };
 	unsigned int kind = 0;
@@ -533,4 +538,17 @@ long cosy_moving_total(struct cosy_moving *sum)
 		cond_resched();
 	} while (ret > 0);
 	return ret;
+}
+
+int cosy_moving_show(struct seq_file *file)
+{
+	struct cosy_moving moving = {};
+	long error = moving_total(&moving);
+
+	if (error)
+		return error;
+	seq_printf(file, "arena_pages %llu\nfrozen %llu\nunder_way %llu\nparcel_pages %llu\n",
+		   moving.arena_pages, moving.frozen, moving.under_way, moving.parcel_pages);
+	seq_printf(file, "port_pages %llu\n", moving.port_pages);
+	return 0;
 }

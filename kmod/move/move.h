@@ -9,12 +9,7 @@ struct cosy_arena_request;
 struct cosy_context;
 struct cosy_move;
 struct cosy_moving;
-
-/*
- * Adds the amounts of all users to the numbers.  -EINTR when the caller is killed; otherwise the
- * time is not bounded.
- */
-long cosy_moving_total(struct cosy_moving *sum);
+struct seq_file;
 
 /*
  * A flag of a loan that only the module itself sets: -ERANGE, with nothing done, unless all of the
@@ -26,5 +21,8 @@ long cosy_moving_total(struct cosy_moving *sum);
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
 long cosy_moving(struct cosy_moving *moving);
+
+/* Writes the amounts of all users for the counters in debugfs.  -EINTR when the caller is killed. */
+int cosy_moving_show(struct seq_file *file);
 
 #endif /* COSY_MOVE_MOVE_H */

@@ -463,10 +463,12 @@ static long parcel_move(struct cosy_parcel *parcel, const struct cosy_slots *s, 
 	cosy_slots_lock(s);
 	if (!parcel_is_donation(parcel))
 		parcel_get(parcel);
-	if (parcel->huge)
+	if (parcel->huge) {
+		cosy_slots_clear(s, s->count);
 		cosy_huge_import(s, parcel->contents);
-	else
+	} else {
 		cosy_slots_import(s, parcel->contents);
+	}
 	/* Without memory for this the next access faults. */
 	if (flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
 		cosy_slots_present(s, flags & COSY_MOVE_WILL_WRITE);

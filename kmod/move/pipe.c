@@ -15,6 +15,7 @@
 #include <linux/splice.h>
 #include "compat/compat.h"
 #include "move/arena.h"
+#include "move/checks.h"
 #include "move/pipe.h"
 #include "move/slots.h"
 
@@ -164,7 +165,7 @@ static bool buffer_is_whole(const struct pipe_buffer *buffer)
 static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 count)
 {
 	u32 mask = pipe->ring_size - 1, filled = pipe_occupancy(pipe->head, pipe->tail), i;
-	bool checked = cosy_slots_checked();
+	bool checked = cosy_pages_checked();
 
 	count = min(count, filled);
 	for (i = 0; i < count; i++) {

@@ -513,10 +513,12 @@ static int message_take(struct cosy_port *port, struct message *m, const struct 
 	if (message_pop(port, m)) {
 		if (m->huge && !cosy_huge_fits(&s))
 			message_divide(port, m);
-		if (m->huge)
+		if (m->huge) {
+			cosy_slots_clear(&s, s.count);
 			cosy_huge_import(&s, port->contents + m->first);
-		else
+		} else {
 			cosy_slots_import(&s, port->contents + m->first);
+		}
 		/* Without memory for this the next access faults. */
 		if (present)
 			cosy_slots_present(&s, write);

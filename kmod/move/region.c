@@ -16,7 +16,9 @@
 #include "fast/socket_kind.h"
 #include "move/arena.h"
 #include "move/move.h"
+#include "run/held.h"
 #include "run/limits.h"
+#include "run/ordinary.h"
 
 #define OWN_FLAGS  (COSY_MOVE_OP_GIVE | COSY_MOVE_OP_POPULATE | COSY_MOVE_OP_WILL_WRITE)
 #define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE)

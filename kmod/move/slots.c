@@ -7,23 +7,10 @@
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "move/arena.h"
+#include "move/checks.h"
 #include "move/huge.h"
 #include "move/slots.h"
 #include "stats.h"
-
-static bool check_moved;
-module_param(check_moved, bool, 0600);
-MODULE_PARM_DESC(check_moved,
-		 "whether to compute checksums of lent pages, and complain when one changes");
-
-static uint check_words = 1;
-module_param(check_words, uint, 0600);
-MODULE_PARM_DESC(check_words, "of how many words of a page such a checksum has one: 1, 2, 4 to 64");
-
-static uint fail_moved;
-module_param(fail_moved, uint, 0600);
-MODULE_PARM_DESC(fail_moved,
-		 "for tests: refuse one of so many pages, as for lack of memory; 0 for none");
 
 /*
  * Loans to sockets: bytes of one whose pages must be frozen first; how many of those may find their
@@ -40,65 +27,9 @@ MODULE_PARM_DESC(fail_moved,
 
 const char cosy_frozen_mark;
 
-/*
- * Returns the place of a page's sum, in its list head: that is free until the page is, and no
- * other user looks at it.
- */
-static unsigned long *page_sum_of(const struct page *page)
-{
-	return (unsigned long *)&page->lru.prev;
-}
-
-/* Any odd number: a word is multiplied by another power of it in each place. */
-#define SUM_FACTOR 0x9e3779b97f4a7c15UL
-
-/* Returns how many words to go on for the next one of a sum, as a power of two. */
-static unsigned long sum_order(unsigned long like)
-{
-	uint words = READ_ONCE(check_words);
-
-	if (like)
-		return (like & COSY_SUM_WORDS) - 1;
-	return words ? min_t(unsigned long, ilog2(words), COSY_SUM_WORDS - 1) : 0;
-}
-
-/*
- * Multiplies and adds in four lanes, so that the tests can afford it for each page: a change of
- * one word always changes the sum of its lane.
- */
-unsigned long cosy_page_sum(const struct page *page, unsigned long like)
-{
-	const unsigned long *word = kmap_local_page((struct page *)page);
-	unsigned long order = sum_order(like), step = 1UL << order;
-	unsigned long a = 1, b = 2, c = 3, d = 4, i;
-
-	for (i = 0; i < PAGE_SIZE / sizeof(*word); i += 4 * step) {
-		a = (a ^ word[i]) * SUM_FACTOR;
-		b = (b ^ word[i + step]) * SUM_FACTOR;
-		c = (c ^ word[i + 2 * step]) * SUM_FACTOR;
-		d = (d ^ word[i + 3 * step]) * SUM_FACTOR;
-	}
-	kunmap_local(word);
-	a = ((a * SUM_FACTOR ^ b) * SUM_FACTOR ^ c) * SUM_FACTOR ^ d;
-	return cosy_sum_join(a, order + 1);
-}
-
-bool cosy_slots_checked(void)
-{
-	return READ_ONCE(check_moved);
-}
-
 bool cosy_page_is_frozen(const struct page *page)
 {
 	return cosy_page_has_mark(page);
-}
-
-void cosy_page_check(const struct page *page)
-{
-	unsigned long sum = *page_sum_of(page);
-
-	if (unlikely(READ_ONCE(check_moved)) && sum)
-		WARN_ONCE(sum != cosy_page_sum(page, sum), "cosy: a frozen page has changed\n");
 }
 
 /*
@@ -109,7 +40,7 @@ void cosy_page_check(const struct page *page)
 static __always_inline void page_freeze(struct page *page)
 {
 	SetPageDirty(page);
-	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? cosy_page_sum(page, 0) : 0;
+	*cosy_page_sum_of(page) = unlikely(cosy_pages_checked()) ? cosy_page_sum(page, 0) : 0;
 	set_page_private(page, COSY_FROZEN);
 }
 
@@ -125,24 +56,11 @@ static void page_thaw(struct page *page)
 	ClearPageDirty(page);
 }
 
-static __always_inline bool page_fails(void)
-{
-	static atomic_t asked;
-	uint fail = READ_ONCE(fail_moved);
-
-	return unlikely(fail) && (uint)atomic_inc_return(&asked) % fail == 0;
-}
-
-bool cosy_slot_page_fails(void)
-{
-	return page_fails();
-}
-
 struct page *cosy_slot_page_alloc(gfp_t flags)
 {
 	struct page *page;
 
-	if (!(flags & __GFP_NOFAIL) && page_fails())
+	if (!(flags & __GFP_NOFAIL) && cosy_page_fails())
 		return NULL;
 	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN | flags);
 	if (page)
@@ -200,7 +118,7 @@ static noinline int slot_own_new(const struct cosy_slots *s, unsigned long k)
 	copy = cosy_slot_page_alloc(0);
 	if (!copy)
 		return -ENOMEM;
-	if (unlikely(READ_ONCE(check_moved)) && !(*slot & COSY_SLOT_HUGE))
+	if (unlikely(cosy_pages_checked()) && !(*slot & COSY_SLOT_HUGE))
 		cosy_page_check(page);
 	copy_highpage(copy, page);
 	if (*slot & COSY_SLOT_MAPPED)

@@ -4,7 +4,7 @@
 #define COSY_MOVE_SLOTS_H
 
 #include "move/arena.h"
-#include "move/huge.h"
+#include "move/huge_page.h"
 
 /*
  * Maps slot `s->i`, which rules, and as many of the next ones as need neither a page nor an entry
@@ -78,27 +78,6 @@ static inline void cosy_slot_put(unsigned long slot)
 
 /* Marks a page as frozen; arena.h has the conditions. */
 void cosy_page_freeze(struct page *page);
-
-/* Bits of a sum that say of which words it is: the first of each 2^n, as n + 1. */
-#define COSY_SUM_WORDS 7UL
-
-/*
- * Returns a sum of a page's bytes, which is never 0: of the same words as the sum `like`, or of
- * those that check_words asks for.
- */
-unsigned long cosy_page_sum(const struct page *page, unsigned long like);
-
-/* Returns a sum that says of which words it is, as another does. */
-static inline unsigned long cosy_sum_join(unsigned long sum, unsigned long like)
-{
-	return (sum & ~COSY_SUM_WORDS) | (like & COSY_SUM_WORDS);
-}
-
-/* Tells whether sums are to be compared. */
-bool cosy_slots_checked(void);
-
-/* True when a test wants an allocation to fail. */
-bool cosy_slot_page_fails(void);
 
 /* Fills a child's arena for fork: with references to the pages that all the slots have now. */
 void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child);

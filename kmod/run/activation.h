@@ -62,7 +62,7 @@ struct cosy_folio_cursor {
 /* Bit of cosy_activation.asked: there is an answer. */
 #define COSY_ASKED (1u << 31)
 
-/* Directories that a name of several components is known to lead through: see prefix.c. */
+/* Directories that a name of several components is known to lead through: see lookup.c. */
 #define COSY_PREFIX_DEPTH 8
 #define COSY_PREFIX_TEXT  192 /* whole words */
 
@@ -122,7 +122,7 @@ struct cosy_activation {
 	u32 refused; /* enum cosy_guard: set by cosy_descriptor_get and cosy_cursor_get */
 	/*
 	 * File systems of which an ordinary read was made since the last safepoint, or in this
-	 * jiffy before the RUN: see cosy_is_fresh.  Only compared
+	 * jiffy before the RUN: see fresh.h.  Only compared
 	 */
 	const struct super_block *fresh[2];
 	const struct super_block *fresh_to_write; /* of which an ordinary write was made */

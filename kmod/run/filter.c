@@ -6,9 +6,8 @@
 #include <linux/uio.h>
 #include <linux/unistd.h>
 #include <asm/unistd.h>
-#include "run/dispatch.h"
+#include "kernel/types.h"
 #include "run/filter.h"
-#include "run/kernel_types.h"
 
 u32 cosy_filter_calls __ro_after_init;
 unsigned long cosy_filter_bitmap __ro_after_init;

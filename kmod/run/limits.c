@@ -24,9 +24,11 @@
 #include "compat/compat.h"
 #include "context.h"
 #include "fast/descriptor.h"
+#include "fast/fresh.h"
 #include "fast/guard.h"
 #include "load/program.h"
 #include "run/dispatch.h"
+#include "run/held.h"
 #include "run/limits.h"
 
 static ulong max_steps;

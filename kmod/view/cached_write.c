@@ -7,17 +7,22 @@
  * written to their own place need no copy.
  */
 #include <linux/fs.h>
+#include <linux/fsnotify.h>
 #include <linux/iversion.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/xacct.h>
 #include <linux/shmem_fs.h>
 #include <linux/timekeeping.h>
 #include <linux/writeback.h>
 #include "compat/compat.h"
+#include "fast/fresh.h"
 #include "fast/page_cache.h"
 #include "memory/copy.h"
 #include "memory/memory.h"
+#include "run/held.h"
+#include "run/ordinary.h"
 #include "view/ext4_folio.h"
 #include "view/write.h"
 
@@ -326,6 +331,15 @@ out:
 	return result;
 }
 
+void cosy_write_done(struct file *file, ssize_t written)
+{
+	if (written > 0) {
+		fsnotify_modify(file);
+		add_wchar(current, written);
+	}
+	inc_syscw(current);
+}
+
 s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
 {
 	struct file *file = write->file;
@@ -336,7 +350,8 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 
 	if (owner == OWNER_OTHER)
 		return COSY_ORDINARY;
-	if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh_to_write(run, file_inode(file)->i_sb)))
+	if (owner == OWNER_EXT4 &&
+	    unlikely(cosy_fresh_check_to_write(run, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	/* Checked here and under the lock, so that nobody is asked twice about a failing write. */
 	if (unlikely(position < 0 || !cached_write_allowed(write, owner)))

@@ -11,7 +11,7 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include "compat/compat.h"
-#include "run/dispatch.h"
+#include "kernel/symbols.h"
 #include "view/write.h"
 
 /* --- Files of ext4 with delayed allocation ------------------------------------------------ */

@@ -17,6 +17,7 @@
 #include "fast/site.h"
 #include "fast/socket_kind.h"
 #include "load/program.h"
+#include "run/ordinary.h"
 #include "view/view.h"
 
 static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,

@@ -16,6 +16,8 @@
 #include "fast/fast.h"
 #include "fast/socket_kind.h"
 #include "load/program.h"
+#include "run/held.h"
+#include "run/ordinary.h"
 #include "view/view.h"
 
 /* Copies all views into the shared buffer, then sends bytes from there and waits for room. */

@@ -3,10 +3,11 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "compat/compat.h"
 #include "context.h"
 #include "memory/copy.h"
-#include "memory/memory.h"
 #include "memory/operations.h"
+#include "memory/reach.h"
 #include "view/view.h"
 
 /* --- Memory -------------------------------------------------------------------------- */

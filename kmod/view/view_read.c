@@ -4,8 +4,10 @@
 #include <linux/mm.h>
 #include "compat/compat.h"
 #include "fast/descriptor.h"
+#include "fast/fresh.h"
 #include "fast/page_cache.h"
 #include "load/program.h"
+#include "run/ordinary.h"
 #include "view/view.h"
 
 /* A read of a file whose guards hold. */
@@ -186,7 +188,7 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	if (unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
+	if (unlikely(cosy_fresh_check(run, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	/* The compound itself may store by a mapping of the file: that is no call, and comes later. */
 	if (unlikely(mapping_writably_mapped(file->f_mapping)))

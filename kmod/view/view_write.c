@@ -11,8 +11,10 @@
 #include "compat/compat.h"
 #include "fast/fast.h"
 #include "fast/descriptor.h"
+#include "fast/fresh.h"
 #include "fast/page_cache.h"
 #include "load/program.h"
+#include "run/ordinary.h"
 #include "view/view.h"
 #include "view/write.h"
 
@@ -56,15 +58,6 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	cosy_write_done(file, ret);
 	file_end_write(file);
 	return cosy_call_result(run, ret);
-}
-
-void cosy_write_done(struct file *file, ssize_t written)
-{
-	if (written > 0) {
-		fsnotify_modify(file);
-		add_wchar(current, written);
-	}
-	inc_syscw(current);
 }
 
 static __always_inline s64 view_write_file(struct cosy_activation *run,

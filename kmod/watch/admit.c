@@ -5,7 +5,7 @@
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
 #include "compat/compat.h"
-#include "run/dispatch.h"
+#include "kernel/symbols.h"
 #include "watch/admit.h"
 #include "watch/hooks.h"
 

@@ -11,7 +11,7 @@
 #include <linux/shmem_fs.h>
 #include <linux/xattr.h>
 #include "compat/compat.h"
-#include "run/dispatch.h"
+#include "kernel/symbols.h"
 #include "watch/hooks.h"
 #include "watch/watcher.h"
 

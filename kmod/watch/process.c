@@ -14,8 +14,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "compat/compat.h"
-#include "run/dispatch.h"
-#include "run/kernel_types.h"
+#include "kernel/symbols.h"
+#include "kernel/types.h"
 #include "users.h"
 #include "watch/children.h"
 #include "watch/process.h"

@@ -4,7 +4,7 @@
 from mutant import Mutant
 
 _PROCESSOR = "kmod/load/processor.c"
-_TYPES = "kmod/run/kernel_types.c"
+_TYPES = "kmod/kernel/types.c"
 _IDENTITY = "kmod/fast/identity.c"
 _DESCRIPTOR = "kmod/fast/descriptor.c"
 _ACCESS = "kmod/memory/access.h"
@@ -97,7 +97,7 @@ MUTANTS = [
     ),
     Mutant(
         "descriptor-forget-ordinary",
-        "kmod/fast/guard.c",
+        "kmod/run/ordinary.c",
         "\tcosy_descriptors_forget(run);\n\tresult = static_call",
         "\tresult = static_call",
         by="fast_read",

@@ -79,7 +79,7 @@ MUTANTS = [
     ),
     Mutant(
         "fresh",
-        "kmod/fast/page_cache.h",
+        "kmod/fast/fresh.h",
         "(likely(run->fresh[0] == sb) || run->fresh[1] == sb))",
         "1)",
         by="fast_failed",
@@ -87,7 +87,7 @@ MUTANTS = [
     ),
     Mutant(
         "fresh-slept",
-        "kmod/fast/page_cache.h",
+        "kmod/fast/fresh.h",
         "if (likely(run->sleeps == current->nvcsw) &&\n",
         "if (1 &&\n",
         by="fast_failed",
@@ -95,7 +95,7 @@ MUTANTS = [
     ),
     Mutant(
         "fresh-slept-forget",
-        "kmod/fast/guard.c",
+        "kmod/fast/fresh.c",
         "if (run->sleeps != current->nvcsw)\n\t\tcosy_fresh_forget(run);",
         "run->sleeps = current->nvcsw;",
         by="fast_failed",
@@ -111,7 +111,7 @@ MUTANTS = [
     Mutant(
         "fresh-end",
         "kmod/fast/read.c",
-        "!cosy_is_fresh(run, mapping->host->i_sb)))\n\t\treturn false;",
+        "cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD))\n\t\treturn false;",
         "0))\n\t\treturn false;",
         by="fast_failed",
         disk=True,
@@ -174,7 +174,7 @@ MUTANTS = [
         by="scan_tree",
     ),
     # Attributes taken from the inode, and names found as neighbours
-    Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", "", by="fast_list"),
+    Mutant("agreed", "kmod/run/held.c", "run->held &= ~COSY_HELD_AGREED;", "", by="fast_list"),
     Mutant(
         "agreed-other",
         "kmod/fast/attributes.c",
@@ -268,7 +268,7 @@ MUTANTS = [
         "0)",
         by="held",
     ),
-    Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", "", by="fast_list"),
+    Mutant("child-drop", "kmod/run/held.c", "cosy_child_drop(run);", "", by="fast_list"),
     Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;", by="fast_stat"),
     Mutant(
         "pwd-threads",
@@ -279,35 +279,41 @@ MUTANTS = [
     ),
     Mutant(
         "root-threads",
-        "kmod/fast/prefix.c",
+        "kmod/fast/lookup.c",
         "kept = path_equal(&fs->root, &run->root);",
         "kept = true;",
         by="fast_threads",
     ),
-    Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", "", by="fast_list"),
+    Mutant("pwd-drop", "kmod/run/held.c", "cosy_pwd_drop(run);", "", by="fast_list"),
     # Names of several components
     Mutant(
         "prefix-changed",
-        "kmod/fast/prefix.c",
+        "kmod/fast/lookup.c",
         "!read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&",
         "",
         by="fast_path",
     ),
-    Mutant("prefix-mounted", "kmod/fast/prefix.c", " && mount_holds(prefix, mnt, i);", ";", by="fast_path"),
-    Mutant("prefix-cross", "kmod/fast/prefix.c", "if (unlikely(prefix->mount[i])) {", "if (false) {", by="fast_path"),
+    Mutant("prefix-mounted", "kmod/fast/lookup.c", " && mount_holds(prefix, mnt, i);", ";", by="fast_path"),
+    Mutant("prefix-cross", "kmod/fast/lookup.c", "if (unlikely(prefix->mount[i])) {", "if (false) {", by="fast_path"),
     Mutant(
         "prefix-topmost",
-        "kmod/fast/prefix.c",
+        "kmod/fast/lookup.c",
         "while ((READ_ONCE(at.dentry->d_flags)",
         "if ((READ_ONCE(at.dentry->d_flags)",
         by="fast_path",
     ),
-    Mutant("prefix-mount-child", "kmod/fast/prefix.c", "\tcosy_child_drop(run);\n", "", by="fast_path"),
-    Mutant("prefix-mount-put", "kmod/fast/prefix.c", "\tmntput(mount);\n", "", by="fast_path"),
-    Mutant("prefix-search", "kmod/fast/prefix.c", "error = cosy_may_search(&dir);", "error = 0;", by="fast_path"),
-    Mutant("prefix-base", "kmod/fast/prefix.c", "!path_equal(&prefix->base, base)", "0", by="fast_path"),
-    Mutant("prefix-same", "kmod/fast/prefix.c", "prefix->end[i] < same", "prefix->end[i] <= same", by="fast_path"),
-    Mutant("prefix-drop", "kmod/fast/guard.c", "cosy_prefix_drop(run);", "", by="fast_path"),
+    Mutant(
+        "prefix-mount-child",
+        "kmod/fast/lookup.c",
+        "\tcosy_child_drop(run);\n\trun->held &= ~COSY_HELD_AGREED;\n\tmntput",
+        "\trun->held &= ~COSY_HELD_AGREED;\n\tmntput",
+        by="fast_path",
+    ),
+    Mutant("prefix-mount-put", "kmod/fast/lookup.c", "\tmntput(mount);\n", "", by="fast_path"),
+    Mutant("prefix-search", "kmod/fast/lookup.c", "error = cosy_may_search(&dir);", "error = 0;", by="fast_path"),
+    Mutant("prefix-base", "kmod/fast/lookup.c", "!path_equal(&prefix->base, base)", "0", by="fast_path"),
+    Mutant("prefix-same", "kmod/fast/lookup.c", "prefix->end[i] < same", "prefix->end[i] <= same", by="fast_path"),
+    Mutant("prefix-drop", "kmod/run/held.c", "cosy_prefix_drop(run);", "", by="fast_path"),
     # Names that are not there, and those that begin at the root
     Mutant(
         "missing-uncached", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "1", by="fast_missing"
@@ -317,7 +323,7 @@ MUTANTS = [
     ),
     Mutant(
         "missing-on-way",
-        "kmod/fast/prefix.c",
+        "kmod/fast/lookup.c",
         "return cosy_not_cached(run, dir);",
         "return COSY_ORDINARY;",
         by="fast_missing",
@@ -329,11 +335,11 @@ MUTANTS = [
         "0",
         by="held",
     ),
-    Mutant("missing-left", "kmod/fast/prefix.c", "error == -ENOENT && !cosy_prefix_holds(run)", "0", by="held"),
+    Mutant("missing-left", "kmod/fast/lookup.c", "error == -ENOENT && !cosy_prefix_holds(run)", "0", by="held"),
     Mutant(
-        "root", "kmod/fast/prefix.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
+        "root", "kmod/fast/lookup.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
     ),
-    Mutant("root-drop", "kmod/fast/guard.c", "cosy_root_drop(run);", "", by="fast_missing"),
+    Mutant("root-drop", "kmod/run/held.c", "cosy_root_drop(run);", "", by="fast_missing"),
     Mutant("passed", "kmod/fast/site.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
     Mutant(
         "stat-queries",
@@ -438,7 +444,7 @@ MUTANTS = [
     ),
     Mutant(
         "held-drop",
-        "kmod/fast/guard.c",
+        "kmod/run/ordinary.c",
         "\tif (run->held)\n\t\tcosy_held_drop(run);\n\tcosy_descriptors_forget",
         "\tcosy_descriptors_forget",
         by="view",

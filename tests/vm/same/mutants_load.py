@@ -85,7 +85,7 @@ MUTANTS = [
         "",
         by="kmod_cache",
     ),
-    Mutant("image-room", "kmod/load/image.c", "if (error && cosy_cache_drop(image->user))", "if (0)", by="kmod_cache"),
+    Mutant("image-room", "kmod/users.c", "if (error && what == COSY_CHARGE_CODE &&", "if (0 &&", by="kmod_cache"),
     Mutant(
         "image-resume", "kmod/load/image.c", "if (program->marks[i] & COSY_MARK_RESUME)", "if (1)", by="kmod_device"
     ),

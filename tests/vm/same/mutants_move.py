@@ -378,7 +378,7 @@ MUTANTS = [
         "",
         by="move_huge",
     ),
-    Mutant("huge-frozen", "kmod/move/huge.c", "\t\tWRITE_ONCE(huge->frozen, true);\n", "", by="move_huge"),
+    Mutant("huge-frozen", "kmod/move/huge_page.c", "\t\tWRITE_ONCE(huge->frozen, true);\n", "", by="move_huge"),
     Mutant(
         "huge-copy",
         "kmod/move/huge.c",
@@ -438,7 +438,7 @@ MUTANTS = [
     ),
     Mutant(
         "huge-zeros",
-        "kmod/move/huge.c",
+        "kmod/move/huge_page.c",
         " | __GFP_ZERO)",
         ")",
         out_of_reach="Debian's kernels clear every page that they give (init_on_alloc)",
@@ -515,7 +515,7 @@ MUTANTS = [
         "\tif (0)\n\t\tcosy_zap_vma(",
         by="move_huge",
     ),
-    Mutant("huge-holder", "kmod/move/huge.c", "\tatomic_inc(&huge->holders);\n", "", by="move_huge"),
+    Mutant("huge-holder", "kmod/move/huge_page.c", "\tatomic_inc(&huge->holders);\n", "", by="move_huge"),
     Mutant(
         "huge-donate-gone",
         "kmod/move/huge.c",
@@ -545,10 +545,10 @@ MUTANTS = [
         by="move_huge",
     ),
     Mutant("huge-table", "kmod/move/huge.c", " && cosy_entry_takes_huge(vmf->pmd);", ";", by="move_huge"),
-    Mutant("huge-import", "kmod/move/huge.c", "\tcosy_slots_clear(s, s->count);\n", "", by="move_huge"),
+    Mutant("huge-import", "kmod/move/parcel.c", "\t\tcosy_slots_clear(s, s->count);\n", "", by="move_huge"),
     Mutant(
         "huge-skew",
-        "kmod/move/huge.c",
+        "kmod/move/huge_page.c",
         "\tif (skew)\n\t\tarena->huge[0] = COSY_HUGE_PAGES;\n",
         "",
         harmless="no entry of 2 MB and no move reaches a word whose slots are not all the arena's",

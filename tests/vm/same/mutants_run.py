@@ -282,7 +282,7 @@ MUTANTS = [
     ),
     Mutant("faults-pause", "kmod/run/limits.c", "\tif (refused)\n\t\tfaults_refuse(run);\n", "", by="limit_time"),
     Mutant("faults-call", "kmod/run/call.S", "\tjnz\t.Lfaults_\\name\n", "", by="limit_time"),
-    Mutant("faults-ordinary", "kmod/fast/guard.c", "{\n\tcosy_faults_allow(run);\n", "{\n", by="limit_time"),
+    Mutant("faults-ordinary", "kmod/run/held.c", "{\n\tcosy_faults_allow(run);\n", "{\n", by="limit_time"),
     Mutant(
         "time-count",
         "kmod/run/limits.c",
@@ -459,14 +459,14 @@ MUTANTS = [
     ),
     Mutant(
         "memory-reach",
-        "kmod/memory/memory.h",
+        "kmod/memory/reach.h",
         "offset < prog->buffer_size && size <= prog->buffer_size - offset",
         "offset < prog->buffer_size",
         by="kmod_memory",
     ),
     Mutant(
         "memory-reach-user",
-        "kmod/memory/memory.h",
+        "kmod/memory/reach.h",
         "\tif (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))\n\t\treturn NULL;\n"
         "\treturn (u8 *)(address & array_index_mask_nospec(address, cosy_user_end()));",
         "\treturn (u8 *)address;",

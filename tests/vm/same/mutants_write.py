@@ -277,8 +277,8 @@ MUTANTS = [
     Mutant(
         "ext4-fresh",
         "kmod/view/cached_write.c",
-        "if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh_to_write(",
-        "if (0 && unlikely(!cosy_is_fresh_to_write(",
+        "if (owner == OWNER_EXT4 &&\n\t    unlikely(cosy_fresh_check_to_write(",
+        "if (0 && unlikely(cosy_fresh_check_to_write(",
         by="fast_failed",
         disk=True,
     ),
@@ -358,7 +358,7 @@ MUTANTS = [
     ),
     Mutant(
         "ext4-fresh-slept",
-        "kmod/fast/page_cache.h",
+        "kmod/fast/fresh.h",
         "if (likely(run->sleeps == current->nvcsw) && likely(run->fresh_to_write == sb))",
         "if (likely(run->fresh_to_write == sb))",
         by="fast_failed",
@@ -366,7 +366,7 @@ MUTANTS = [
     ),
     Mutant(
         "ext4-fresh-to-write",
-        "kmod/fast/page_cache.h",
+        "kmod/fast/fresh.h",
         "likely(run->fresh_to_write == sb))",
         "likely(run->fresh_to_write == sb || run->fresh[0] == sb))",
         disk=True,
@@ -374,7 +374,7 @@ MUTANTS = [
     ),
     Mutant(
         "ext4-fresh-by-read",
-        "kmod/fast/page_cache.h",
+        "kmod/fast/fresh.h",
         "\trun->unfresh_to_write = false;\n",
         "",
         disk=True,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kernel_types.c - see kernel_types.h. */
+/* types.c - see types.h. */
 #include <linux/bpf.h>
 #include <linux/err.h>
 #include <linux/static_call.h>
-#include "run/dispatch.h"
-#include "run/kernel_types.h"
+#include "kernel/symbols.h"
+#include "kernel/types.h"
 
 #if IS_ENABLED(CONFIG_DEBUG_INFO_BTF) && IS_ENABLED(CONFIG_BPF_SYSCALL)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kernel_types.h - members of structures that are private to the kernel.
+ * types.h - members of structures that are private to the kernel.
  *
  * No header or exported function describes them, but the running kernel's type information (BTF)
  * does.  A caller also checks the member's type, and does without the member if anything differs

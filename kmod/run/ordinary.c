@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ordinary.c - see ordinary.h. */
+#include <linux/ptrace.h>
+#include "fast/descriptor.h"
+#include "fast/fresh.h"
+#include "run/dispatch.h"
+#include "run/held.h"
+#include "run/ordinary.h"
+
+s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs)
+{
+	s64 result;
+
+	if (run->held)
+		cosy_held_drop(run);
+	cosy_descriptors_forget(run);
+	result = static_call(cosy_dispatch)(regs, number);
+	if (run->unfresh)
+		cosy_fresh_end(run, result);
+	return cosy_call_result(run, result);
+}
+
+s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
+{
+	return cosy_ordinary_regs(run, number,
+				  &(struct pt_regs){ .di = a, .si = b, .dx = c, .r10 = d });
+}
