@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
+import circles
+import contents
 import documents
 import figures
 import llvm
@@ -46,6 +48,65 @@ class Check(unittest.TestCase):
     def found(self, faults: Callable[[Path], Iterator[str]]) -> list[str]:
         """What a check says of the tree."""
         return list(faults(self.top))
+
+
+class Circles(Check):
+    def circles(self, known: set[str]) -> list[str]:
+        (self.top / "lib").mkdir(exist_ok=True)
+        return list(circles.faults(self.top, known))
+
+    def test_calls(self) -> None:
+        self.write(
+            kmod__a_c='#include "b.h"\nint a(void)\n{\n\treturn b();\n}\n',
+            kmod__b_h="int b(void);\n",
+            kmod__b_c="int a(void);\nint b(void)\n{\n\treturn a();\n}\n",
+            kmod__c_c="/* a() */ struct a c;\nint c(struct c *c)\n{\n\treturn c->a + b();\n}\n",
+        )
+        self.assertEqual(
+            self.circles(set()),
+            [
+                "kmod/a.c is in a circle of 2 files: it uses b.c",
+                "kmod/b.c is in a circle of 2 files: it uses a.c",
+            ],
+        )
+        self.assertEqual(self.circles({"kmod/a.c", "kmod/b.c"}), [])
+
+    def test_headers(self) -> None:
+        self.write(
+            kmod__a_h='#include "b.h"\nint a(void);\n',
+            kmod__a_c='#include "a.h"\nint a(void)\n{\n\treturn 1;\n}\n',
+            kmod__b_h="int a(void);\nstatic inline int b(void)\n{\n\treturn a();\n}\n",
+        )
+        self.assertEqual(
+            self.circles(set()),
+            [
+                "kmod/a.c is in a circle of 3 files: it uses a.h",
+                "kmod/a.h is in a circle of 3 files: it uses b.h",
+                "kmod/b.h is in a circle of 3 files: it uses a.c",
+            ],
+        )
+
+    def test_none_left(self) -> None:
+        self.write(
+            kmod__a_h="int slow(void);\nstatic inline int a(void)\n{\n\treturn slow();\n}\n",
+            kmod__a_c='#include "a.h"\nint slow(void)\n{\n\treturn 1;\n}\n',
+        )
+        self.assertEqual(self.circles({"kmod/a.c"}), ["kmod/a.c is in no circle any more: delete it from circles.txt"])
+
+
+class Contents(Check):
+    def test_names(self) -> None:
+        self.write(
+            kmod__main_c="// head\n/*\n *\ta.c\tone\n *\n *\tx/\t\tsome\n *\t  b.c, b.h\ttwo\n *\t  d.c\tnone\n */\n",
+            kmod__a_c="",
+            kmod__x__b_c="",
+            kmod__x__b_h="",
+            kmod__x__c_S="",
+        )
+        self.assertEqual(
+            self.found(contents.faults),
+            ["kmod/x/c.S is not in the contents of kmod/main.c", "kmod/main.c names x/d.c, which does not exist"],
+        )
 
 
 class Documents(Check):
