@@ -32,7 +32,7 @@
 #include "compat/compat.h"
 #include "fast/attributes.h"
 #include "fast/lookup.h"
-#include "run/dispatch.h"
+#include "kernel/symbols.h"
 #include "watch/admit.h"
 #include "watch/children.h"
 #include "watch/hooks.h"
