@@ -133,8 +133,9 @@ in_kernel "a member's example runs in the kernel" as alice "COSY_MODE=kernel COS
 cp ~alice/ls /tmp/ls
 passes "it prints the same natively" \
 	diff <(as alice "COSY_MODE=kernel ./ls /etc") <(as bob "COSY_MODE=native /tmp/ls /etc")
+# With attributes: names alone take no call each, so there is nothing to do in the kernel.
 in_kernel "a member's Python walks a tree in the kernel" as alice \
-	"COSY_STATS=1 COSY_TIER=always python3 -c 'import cosy; print(sum(1 for _ in cosy.walk(\"/etc\")))' 2>&1"
+	"COSY_STATS=1 COSY_TIER=always python3 -c 'import cosy; print(sum(1 for _ in cosy.walk(\"/etc\", entries=True)))' 2>&1"
 says "Python's result is that of os" "same" as bob \
 	"python3 -c 'import cosy, os; print(\"same\" if sorted(cosy.walk(\"/usr\")) == sorted(os.walk(\"/usr\")) else \"differs\")'"
 says "another user gets the advice" "To do: as root: adduser bob cosy" as bob cosy doctor
@@ -146,7 +147,8 @@ says "cosy run serves another user's file by cosyd" "1 specialised (1 by cosyd)"
 	as bob "cosy run --stats -- perl -e 'open F, q(<), q(/srv/numbers); binmode F; 1 while sysread F, \$x, 1'"
 
 as alice "cosycc -O2 /packages/loop.c -o loop && echo 0 >byte"
-as alice "COSY_MODE=kernel ./loop byte" >/tmp/loop 2>&1 &
+# The upgrade compiles meanwhile, on the same processor.
+as alice "COSY_MODE=kernel nice -n 19 ./loop byte" >/tmp/loop 2>&1 &
 loop=$!
 waits module_is_in_use
 says "an upgrade while a compound runs keeps its module" "programs use the previous module" \
