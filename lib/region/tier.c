@@ -312,6 +312,16 @@ static bool tier_take(int64_t *count, int64_t value)
 							__ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Takes the owner's count, and notes how far it went beyond its end: some arrivals save much. */
+static bool tier_use_up(struct cosy_region *owner, int64_t *count, int64_t value)
+{
+	if (!tier_take(count, value))
+		return false;
+	if (tier_is_keyed(owner) && value > ASK_ALWAYS / 2)
+		owner->saved -= value;
+	return true;
+}
+
 /*
  * True if a region that has earned a question waits for an arrival at its entry.  A region that
  * is entered often needs no program of a loop's head then.
@@ -332,13 +342,13 @@ static bool tier_has_earned(const struct cosy_region *region, struct cosy_region
 		left = __atomic_load_n(&owner->left, __ATOMIC_RELAXED);
 		if (left < 0 && tier_waits(region, owner))
 			return false;
-		return admitted ? left < 0 : tier_take(&owner->left, left);
+		return admitted ? left < 0 : tier_use_up(owner, &owner->left, left);
 	}
 	loops = __atomic_exchange_n(&owner->left, ASK_ALWAYS, __ATOMIC_RELAXED) - ASK_ALWAYS;
 	left = __atomic_add_fetch(&owner->counted, loops - region->gain, __ATOMIC_RELAXED);
 	if ((admitted || left < 0) && tier_waits(region, owner))
 		return false;
-	return admitted || tier_take(&owner->counted, left);
+	return admitted || tier_use_up(owner, &owner->counted, left);
 }
 
 static void tier_forget(struct cosy_region *owner)

@@ -109,6 +109,31 @@ static void earns_it_without_history(void)
 	CHECK(libcosy_history_lacks);
 }
 
+/*
+ * Checks that savings which are counted many at a time count in full, however far they go beyond
+ * the level at which the module is asked.
+ */
+static void counts_many_at_once(void)
+{
+	int64_t cost = COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_SEEN +
+		       2 * COSY_COST_SEEN_INSN + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
+
+	for (int stats = 0; stats < 2; stats++) {
+		struct cosy_region region = new_region();
+
+		libcosy_history_lacks = false;
+		libcosy_settings.stats = stats;
+		region.flags = COSY_REGION_KEYED;
+		region.key[0] = 1;
+		region.gain = 0;
+		CHECK(!arrive(&region));
+		region.left -= cost * COSY_TIER_SHARE + COSY_RECALL_LEVEL(0);
+		CHECK(arrive(&region));
+		CHECK(!libcosy_tier_only_seen(&region));
+		libcosy_settings.stats = false;
+	}
+}
+
 /* Checks that a compilation is earned where there has to be one, after all that came before. */
 static void earns_that_it_is_compiled(void)
 {
@@ -415,6 +440,7 @@ int main(void)
 	earns_what_it_costs();
 	earns_that_it_is_compiled();
 	earns_it_without_history();
+	counts_many_at_once();
 	earns_it_while_counted();
 	slower_is_measured();
 	loops_count_in_their_region();
