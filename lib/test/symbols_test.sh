@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # symbols_test.sh LIBRARY MAP HEADER... - checks that the library exports what its map lists, each
-# with the map's version, that the map lists every function that the headers declare, and that no
-# object of C++ is made when a program starts.
+# with the map's version, that the map lists every function that the headers declare, that no
+# object of C++ is made when a program starts, and that the library takes two mappings.
 set -u
 library=$1 map=$2
 shift 2
@@ -27,5 +27,10 @@ diff "$dir/declared" "$dir/listed" || {
 
 ! nm "$library" | grep ' _GLOBAL__sub_I_[a-z_]*[.]cpp' || {
 	echo "FAILED: this runs in every process" >&2
+	exit 1
+}
+
+[ "$(readelf -lW "$library" | grep -c '^ *LOAD ')" = 2 ] || {
+	echo "FAILED: each process that loads it pays for more than two mappings" >&2
 	exit 1
 }
