@@ -55,9 +55,9 @@
  * The same of an entry that a composite finds, or a name in a list: the whole gain, since one
  * look at the directory serves all of them.
  */
-#define COSY_GAIN_ENTRY	 1916 /*=gain_entry*/
-#define COSY_PLAIN_ENTRY 2678 /*=cost_entry*/
-#define COSY_GAIN_NAME	 1573 /*=gain_name*/
+#define COSY_GAIN_ENTRY	 1905 /*=gain_entry*/
+#define COSY_PLAIN_ENTRY 2680 /*=cost_entry*/
+#define COSY_GAIN_NAME	 1562 /*=gain_name*/
 
 /* --- Under a seccomp filter: chosen by what was measured once, no row repeats it ---------- */
 

@@ -34,16 +34,24 @@ uint64_t work_walk(void)
 	return sum;
 }
 
+/* Names in one call, as cosy_stat_many(3) advises: fresh memory costs more than a call. */
+#define NAMES 256
+
 uint64_t work_stat(const char *const *names, int count)
 {
-	static struct cosy_stat_result results[5000];
+	static struct cosy_stat_result results[NAMES];
 	uint64_t sum = 0;
 
-	cosy_stat_many(AT_FDCWD, names, count, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, results);
-	for (int i = 0; i < count; i++)
-		if (!results[i].error)
-			sum += sum_file(names[i], results[i].statx.stx_size,
-					results[i].statx.stx_mode);
+	for (int first = 0; first < count; first += NAMES) {
+		int some = count - first < NAMES ? count - first : NAMES;
+
+		cosy_stat_many(AT_FDCWD, &names[first], some, AT_SYMLINK_NOFOLLOW,
+			       STATX_BASIC_STATS, results);
+		for (int i = 0; i < some; i++)
+			if (!results[i].error)
+				sum += sum_file(names[first + i], results[i].statx.stx_size,
+						results[i].statx.stx_mode);
+	}
 	return sum;
 }
 

@@ -4,7 +4,8 @@
  * instructions, and prints a line of JSON for each work, size and contender.
  *
  * `whole` is a process from fork to wait that does the work once, after others have: the user's
- * history is as in daily use.  `each` is one entry of the last of several turns in one process.
+ * history is as in daily use.  It is the median of several: the kernel's own work differs from
+ * process to process.  `each` is one entry of the last of several turns in one process.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,9 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Processes before the one that is measured, and turns for `each`. */
-#define BEFORE 12
-#define TURNS  6
+/* Processes before those that are measured, these, and turns for `each`. */
+#define BEFORE	      12
+#define MEASURED      9
+#define BEFORE_TREE   2
+#define MEASURED_TREE 3
+#define TURNS	      6
 
 static const int sizes[] = {20, 500, 5000};
 
@@ -97,20 +101,35 @@ static long long command_run(char *const argv[], char *said, size_t room)
 	return ended - begun;
 }
 
+static int number_compare(const void *left, const void *right)
+{
+	long long a = *(const long long *)left, b = *(const long long *)right;
+
+	return (a > b) - (a < b);
+}
+
+static long long median(long long *numbers, int count)
+{
+	qsort(numbers, count, sizeof(*numbers), number_compare);
+	return numbers[count / 2];
+}
+
 static void work_measure(const char *place, const char *work, const char *kind, int count)
 {
 	static const char *const contenders[] = {"libc", "cosy"};
 	char program[128], dir[64], files[16], turns[16], said[128], first[128] = "";
 	char *argv[] = {program, (char *)work, dir, files, turns, NULL};
-	long long whole = 0, sum, each, before;
+	long long whole[MEASURED], sum, each;
 
 	snprintf(dir, sizeof(dir), "%s/%d", kind, count);
 	snprintf(files, sizeof(files), "%d", count);
 	for (int i = 0; i < 2; i++) {
 		snprintf(program, sizeof(program), "%s/files-%s", place, contenders[i]);
 		strcpy(turns, "1");
-		for (int j = 0; j <= BEFORE; j++)
-			whole = command_run(argv, said, sizeof(said));
+		for (int j = 0; j < BEFORE; j++)
+			command_run(argv, said, sizeof(said));
+		for (int j = 0; j < MEASURED; j++)
+			whole[j] = command_run(argv, said, sizeof(said));
 		sprintf(turns, "%d", TURNS);
 		command_run(argv, said, sizeof(said));
 		if (sscanf(said, "%llu %lld", (unsigned long long *)&sum, &each) != 2)
@@ -121,10 +140,9 @@ static void work_measure(const char *place, const char *work, const char *kind, 
 			exit(1);
 		}
 		strcpy(first, said);
-		before = each / count;
 		printf("{\"work\": \"%s\", \"files\": %d, \"contender\": \"%s\", \"whole\": %lld, "
 		       "\"each\": %lld}\n",
-		       work, count, contenders[i], whole, before);
+		       work, count, contenders[i], median(whole, MEASURED), each / count);
 		fflush(stdout);
 	}
 }
@@ -134,7 +152,7 @@ static void trees_measure(const char *place, int count)
 {
 	static const char *const names[] = {"libc", "cosy"};
 	char program[128], from[64], said[128];
-	long long whole[2];
+	long long whole[2][MEASURED_TREE];
 
 	snprintf(from, sizeof(from), "tree/%d", count);
 	for (int i = 0; i < 2; i++) {
@@ -144,14 +162,19 @@ static void trees_measure(const char *place, int count)
 		char *cosy_remove[] = {program, "remove", "copy", NULL};
 
 		snprintf(program, sizeof(program), "%s/files-tree", place);
-		for (int j = 0; j <= 2; j++) {
-			whole[0] = command_run(i ? cosy_copy : copy, said, sizeof(said));
-			whole[1] = command_run(i ? cosy_remove : remove, said, sizeof(said));
+		for (int j = 0; j < BEFORE_TREE + MEASURED_TREE; j++) {
+			int at = j % MEASURED_TREE;
+
+			whole[0][at] = command_run(i ? cosy_copy : copy, said, sizeof(said));
+			whole[1][at] = command_run(i ? cosy_remove : remove, said, sizeof(said));
 		}
-		for (int j = 0; j < 2; j++)
+		for (int j = 0; j < 2; j++) {
+			long long tree = median(whole[j], MEASURED_TREE);
+
 			printf("{\"work\": \"%s\", \"files\": %d, \"contender\": \"%s\", "
 			       "\"whole\": %lld, \"each\": %lld}\n",
-			       j ? "remove" : "copy", count, names[i], whole[j], whole[j] / count);
+			       j ? "remove" : "copy", count, names[i], tree, tree / count);
+		}
 		fflush(stdout);
 	}
 }
