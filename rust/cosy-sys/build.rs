@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Finds libcosy: in COSY_LIB_DIR, or else by pkg-config.
+//! Finds libcosy: in COSY_LIB_DIR, or else by pkg-config, or else in the folders that the linker searches.
 use std::env;
 use std::process::Command;
 
@@ -24,7 +24,10 @@ fn main() {
             println!("cargo:rustc-link-search=native={folder}");
             println!("cargo:folder={folder}");
         }
-        _ => {
+        Err(_) => println!(
+            "cargo:warning=pkg-config is not installed: the linker searches for libcosy.so in the system's folders"
+        ),
+        Ok(_) => {
             eprintln!("cosy-sys: pkg-config finds no cosy.pc: install libcosy-dev, or set COSY_LIB_DIR to the folder of libcosy.so");
             std::process::exit(1);
         }
