@@ -43,6 +43,7 @@ def document(lines: list[dict[str, Any]], kernel: str) -> str:
         "*Without the module* is the same program under `COSY_MODE=native`. Each function is compared with the loop "
         "that it replaces; *stat* and *lstat* use the size of each entry.",
         table(head, rows(lines)),
+        remarks="python",
     )
 
 
