@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //===- arguments.cpp - clang's command line as cosycc understands it ------===//
 #include "arguments.h"
+#include <cctype>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -248,6 +249,32 @@ static bool holdsNoRegion(const string &File) {
          File.find_first_not_of("0123456789.", At + 4) == string::npos;
 }
 
+/// True for an option that says how much debug information there is.  Others
+/// begin with -g too (-gz, -gsplit-dwarf, -gcolumn-info), but only say how it
+/// is written, if there is any.
+static bool choosesDebugInfo(const string &Arg) {
+  // clang's g_Group, for ELF.
+  static const std::set<string> Whole = {"-g",
+                                         "-gdwarf",
+                                         "-gdwarf32",
+                                         "-gdwarf64",
+                                         "-gline-tables-only",
+                                         "-gsce",
+                                         "-gdbx",
+                                         "-gmodules",
+                                         "-ginline-line-tables",
+                                         "-gline-directives-only",
+                                         "-gmlt",
+                                         "-gfull",
+                                         "-gused",
+                                         "-gno-inline-line-tables"};
+  return Whole.count(Arg) || startsWith(Arg, "-ggdb") ||
+         startsWith(Arg, "-glldb") ||
+         (startsWith(Arg, "-gdwarf-") && isdigit(Arg.back())) ||
+         startsWith(Arg, "-gcodeview") ||
+         (startsWith(Arg, "-g") && Arg.size() == 3 && isdigit(Arg[2]));
+}
+
 Arguments parseArguments(int Count, char **Values) {
   vector<string> All;
   for (int I = 1; I < Count; ++I)
@@ -309,7 +336,7 @@ Arguments parseArguments(int Count, char **Values) {
                startsWith(Arg, "-fprofile-sample-use") ||
                startsWith(Arg, "-fauto-profile")) {
       A.NeedsLines = true;
-    } else if (startsWith(Arg, "-g") && !startsWith(Arg, "-gcc")) {
+    } else if (choosesDebugInfo(Arg)) {
       A.HasDebugInfo = true;
     }
     if (TakesValue.count(Arg) && I + 1 < All.size()) {
