@@ -21,6 +21,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendPluginRegistry.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -29,15 +30,19 @@ using namespace clang;
 using llvm::StringRef;
 
 /// True for headers in the C library's folders, and for its others by name.
+/// The C++ library also has a folder bits: c++/VERSION/bits.
 static bool isLibcHeader(StringRef Path) {
   static const llvm::StringSet<> Folders = {"arpa", "bits", "netinet", "sys"};
   static const llvm::StringSet<> Files = {
-      "ctype.h", "dirent.h", "fcntl.h",   "inttypes.h", "mqueue.h",  "poll.h",
-      "sched.h", "sched.h",  "signal.h",  "stdio.h",    "stdlib.h",  "string.h",
-      "time.h",  "unistd.h", "strings.h", "utime.h",    "pthread.h", "spawn.h"};
-  return Files.contains(llvm::sys::path::filename(Path)) ||
-         Folders.contains(
-             llvm::sys::path::filename(llvm::sys::path::parent_path(Path)));
+      "ctype.h",  "dirent.h",  "fcntl.h", "inttypes.h", "mqueue.h", "poll.h",
+      "sched.h",  "signal.h",  "stdio.h", "stdlib.h",   "string.h", "time.h",
+      "unistd.h", "strings.h", "utime.h", "pthread.h",  "spawn.h"};
+  namespace path = llvm::sys::path;
+  StringRef Folder = path::parent_path(Path);
+  return Files.contains(path::filename(Path)) ||
+         (Folders.contains(path::filename(Folder)) &&
+          !llvm::is_contained(
+              llvm::make_range(path::begin(Folder), path::end(Folder)), "c++"));
 }
 
 namespace {

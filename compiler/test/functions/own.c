@@ -5,6 +5,9 @@
 // RUN: %cosycc -DTHIRDPARTY -isystem %S/Inputs/thirdparty -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -DTHIRDPARTY -isystem %S/Inputs/thirdparty -E %s -o %t.i
 // RUN: %cosycc -c %t.i -o %t.o 2>&1 | FileCheck %s
+// A folder bits of the C++ library's is none of the C library's.
+// RUN: rm -rf %t.cxx && mkdir -p %t.cxx/c++/12/bits && cp %S/Inputs/thirdparty/events.h %t.cxx/c++/12/bits
+// RUN: %cosycc -DTHIRDPARTY -isystem %t.cxx/c++/12/bits -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %if links %{ %cosycc -Wno-cosy -O2 %s %S/Inputs/own.c -o %t %}
 // RUN: %if links %{ env COSY_MODE=interp %t | FileCheck %s --check-prefix=RAN %}
 #include <cosy/cosy.h>
