@@ -11,15 +11,17 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace cosy;
 
 // runtime/*.c as BPF bitcode, made by the build.
-extern "C" const unsigned char cosy_runtime_bitcode[], cosy_strings_bitcode[];
+extern "C" const unsigned char cosy_runtime_bitcode[],
+    cosy_directories_bitcode[], cosy_strings_bitcode[];
 extern "C" const unsigned long cosy_runtime_bitcode_size,
-    cosy_strings_bitcode_size;
+    cosy_directories_bitcode_size, cosy_strings_bitcode_size;
 
 static std::unique_ptr<Module> parse(LLVMContext &Ctx,
                                      const unsigned char *Bytes, size_t Size) {
@@ -31,7 +33,12 @@ static std::unique_ptr<Module> parse(LLVMContext &Ctx,
 }
 
 std::unique_ptr<Module> cosy::runtimeBodies(LLVMContext &Ctx) {
-  return parse(Ctx, cosy_runtime_bitcode, cosy_runtime_bitcode_size);
+  std::unique_ptr<Module> Bodies =
+      parse(Ctx, cosy_runtime_bitcode, cosy_runtime_bitcode_size);
+  if (Linker::linkModules(*Bodies, parse(Ctx, cosy_directories_bitcode,
+                                         cosy_directories_bitcode_size)))
+    report_fatal_error("cosy: cannot link the parts of the runtime");
+  return Bodies;
 }
 
 /// True if a function makes system calls, itself or in one that it calls.

@@ -8,7 +8,8 @@
 
 namespace cosy {
 
-/// Prefix of the functions in runtime/runtime.c; libc's name follows.
+/// Prefix of the functions in runtime/runtime.c and directories.c; libc's name
+/// follows.
 constexpr char RuntimePrefix[] = "__cosy_rt_";
 
 /// True if there is a body for calls of this function.
@@ -18,7 +19,7 @@ bool runtimeMakesCalls(llvm::StringRef LibcName);
 /// True for one of these bodies, by its name.
 bool isOfRuntime(const llvm::Function &F);
 
-/// Returns runtime/runtime.c as a module.
+/// Returns the bodies as a module.
 std::unique_ptr<llvm::Module> runtimeBodies(llvm::LLVMContext &Ctx);
 /// Returns runtime/strings.c as a module.
 std::unique_ptr<llvm::Module> stringBodies(llvm::LLVMContext &Ctx);
