@@ -25,10 +25,10 @@ using namespace llvm;
 using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumThreaded,
-                         "Number of functions with exits gone straight to");
+                         "Number of functions whose exits were threaded");
 
-/// Tells whether the function has a region's way into the kernel.
-static bool entersRegion(const Function &F) {
+/// True if the function has a region's way into the kernel.
+static bool hasWayIn(const Function &F) {
   for (const Instruction &I : instructions(F))
     if (auto *Call = dyn_cast<CallInst>(&I))
       if (const Function *Callee = Call->getCalledFunction();
@@ -38,7 +38,7 @@ static bool entersRegion(const Function &F) {
 }
 
 PreservedAnalyses ExitsPass::run(Function &F, FunctionAnalysisManager &FAM) {
-  if (!entersRegion(F))
+  if (!hasWayIn(F))
     return PreservedAnalyses::all();
   PreservedAnalyses PA = JumpThreadingPass().run(F, FAM);
   if (!PA.areAllPreserved())

@@ -43,9 +43,8 @@ static const ConstantStruct *regionOf(const CallInst &Call) {
   return Init && Init->getNumOperands() > EntryField ? Init : nullptr;
 }
 
-/// Tells whether the call enters a region at its beginning, not at a loop's
-/// head.
-static bool entersRegion(const CallInst &Call) {
+/// True if the call enters a region at its beginning, not at a loop's head.
+static bool entersAtBeginning(const CallInst &Call) {
   const ConstantStruct *Region = regionOf(Call);
   return Region && Region->getOperand(EntryField)->isNullValue();
 }
@@ -103,7 +102,7 @@ PreservedAnalyses OutlinePass::run(Module &M, ModuleAnalysisManager &) {
     return PreservedAnalyses::all();
   SmallVector<CallInst *, 8> Entries;
   for (User *U : EnterFunction->users())
-    if (auto *Call = dyn_cast<CallInst>(U); Call && entersRegion(*Call))
+    if (auto *Call = dyn_cast<CallInst>(U); Call && entersAtBeginning(*Call))
       Entries.push_back(Call);
   bool Changed = false;
   for (CallInst *Enter : Entries)

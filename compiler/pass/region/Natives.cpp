@@ -20,15 +20,14 @@
 #include "calls/FormatCalls.h"
 #include "calls/LibcCalls.h"
 #include "calls/LibcFunctions.h"
+#include "region/Inliner.h"
 #include "region/Markers.h"
 #include "region/Normalize.h"
 #include "region/Region.h"
 #include "region/Written.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 #define DEBUG_TYPE "cosy-natives"
 
@@ -130,9 +129,10 @@ bool Natives::avoids(const Function &F) {
   return false;
 }
 
-/// Instructions that are inlined into one function's regions, and bytes of
-/// locals with them: these stay in the host's frame, which may be there often.
-static constexpr unsigned MaxInlined = 3000;
+/// Instructions of mixed functions that are inlined into one function's
+/// regions, and bytes of locals with them: these stay in the host's frame,
+/// which may be there often.
+static constexpr unsigned MaxMixed = 3000;
 static constexpr uint64_t MaxLocals = 16 << 10, MaxLocalsOften = 1 << 10;
 
 /// True for what would keep the region native that it gets into, where the call
@@ -163,41 +163,6 @@ static bool isRefused(const Instruction &I) {
   }
 }
 
-bool cosy::haveSameTarget(const Function &A, const Function &B) {
-  return all_of(ArrayRef<StringRef>{"target-cpu", "target-features"},
-                [&](StringRef Name) {
-                  return A.getFnAttribute(Name) == B.getFnAttribute(Name);
-                });
-}
-
-/// True for a function that tools are to see each call of.
-static bool isInstrumented(const Function &F) {
-  return any_of(ArrayRef<StringRef>{"instrument-function-entry",
-                                    "instrument-function-entry-inlined",
-                                    "instrument-function-exit",
-                                    "instrument-function-exit-inlined"},
-                [&](StringRef Name) { return F.hasFnAttribute(Name); });
-}
-
-/// Without optimization every function is to be kept out of others, so that one
-/// of which the source says it cannot be told from the rest.
-static bool isKeptApart(const Function &F, const Function &Callee) {
-  return Callee.hasOptNone() ? !F.hasOptNone()
-                             : Callee.hasFnAttribute(Attribute::NoInline);
-}
-
-static bool canInline(Function &F, const CallBase &Call) {
-  Function *Callee = Call.getCalledFunction();
-  return Callee && !Callee->isDeclaration() && !Callee->isInterposable() &&
-         !isKeptApart(F, *Callee) &&
-         !Call.getAttributes().hasFnAttr(Attribute::NoInline) &&
-         !Callee->isPresplitCoroutine() && !isInstrumented(*Callee) &&
-         !Callee->hasFnAttribute(Attribute::Naked) && !recurses(*Callee) &&
-         isInlineViable(*Callee).isSuccess() && haveSameTarget(F, *Callee) &&
-         AttributeFuncs::areInlineCompatible(F, *Callee) &&
-         none_of(instructions(*Callee), isRefused);
-}
-
 static uint64_t bytesOfLocals(const Function &F) {
   uint64_t Bytes = 0;
   for (const Instruction &I : instructions(F))
@@ -220,31 +185,25 @@ void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,
     return false;
   });
   Natives Native;
-  SmallVector<CallBase *, 16> Work(Calls.begin(), Calls.end());
-  unsigned Room = MaxInlined;
+  unsigned Room = MaxMixed;
   uint64_t RoomForLocals = recurses(F) ? MaxLocalsOften : MaxLocals;
-  bool Changed = false;
-  for (unsigned I = 0; I < Work.size(); ++I) {
-    Function *Callee = Work[I]->getCalledFunction();
+  unsigned Inlined = inlineCalls(Calls.getArrayRef(), [&](CallBase &Call) {
+    Function *Callee = Call.getCalledFunction();
     // A function that holds a region counts for that one.
-    if (!canInline(F, *Work[I]) || is_contained(Hosts, Callee) ||
-        !Native.isMixed(*Callee))
-      continue;
+    if (!canInline(F, Call) || any_of(instructions(*Callee), isRefused) ||
+        is_contained(Hosts, Callee) || !Native.isMixed(*Callee))
+      return false;
     unsigned Size = Callee->getInstructionCount();
     uint64_t Locals = bytesOfLocals(*Callee);
-    InlineFunctionInfo Info;
     if (Size > Room || Locals > RoomForLocals)
-      continue;
+      return false;
     if (isAsWritten(*Callee))
       pinDivisions(*Callee);
-    if (!InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
-      continue;
-    ++NumInlined;
-    Changed = true;
     Room -= Size;
     RoomForLocals -= Locals;
-    append_range(Work, Info.InlinedCallSites);
-  }
-  if (Changed)
+    return true;
+  });
+  NumInlined += Inlined;
+  if (Inlined)
     normalizeFunction(F, FAM);
 }

@@ -49,9 +49,6 @@ private:
 /// part only.  Hosts: functions that are not inlined, for their own regions.
 void inlineMixed(llvm::Function &F, llvm::ArrayRef<llvm::Function *> Hosts,
                  llvm::FunctionAnalysisManager &FAM);
-/// True if two functions are for the same processor: code of one may be put
-/// into the other, and values are handed on in the same way.
-bool haveSameTarget(const llvm::Function &A, const llvm::Function &B);
 
 } // namespace cosy
 

@@ -22,15 +22,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "region/Written.h"
+#include "region/Inliner.h"
 #include "region/Markers.h"
 #include "llvm/ADT/Statistic.h"
-#include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 #define DEBUG_TYPE "cosy-written"
@@ -55,29 +54,23 @@ bool cosy::isAsWritten(const Function &F) {
   return F.hasOptNone() || F.hasFnAttribute(AsWrittenAttr);
 }
 
-/// Calls that are inlined for that; a cycle of such functions has no end.
-static constexpr unsigned MaxInlined = 1000;
+/// Always-inlined calls that are inlined into one function; a cycle of such
+/// functions has no end.
+static constexpr unsigned MaxAlways = 1000;
 
 /// Inlines what clang inlines into F without optimisation, too.
 static void inlineAlways(Function &F) {
-  SmallVector<CallBase *, 8> Work;
-  auto Add = [&](CallBase *Call) {
-    Function *Callee = Call->getCalledFunction();
-    if (Callee && Callee != &F && !Callee->isDeclaration() &&
-        Call->hasFnAttr(Attribute::AlwaysInline) && isAsWritten(*Callee) &&
-        !Callee->isPresplitCoroutine() && !hasMarkers(*Callee) &&
-        isInlineViable(*Callee).isSuccess())
-      Work.push_back(Call);
-  };
+  SmallVector<CallBase *, 8> Calls;
   for (Instruction &I : instructions(F))
     if (auto *Call = dyn_cast<CallBase>(&I))
-      Add(Call);
-  for (unsigned I = 0; I < Work.size() && I < MaxInlined; ++I) {
-    InlineFunctionInfo Info;
-    if (InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
-      for (CallBase *Call : Info.InlinedCallSites)
-        Add(Call);
-  }
+      Calls.push_back(Call);
+  unsigned Inlined = 0;
+  inlineCalls(Calls, [&](CallBase &Call) {
+    Function *Callee = Call.getCalledFunction();
+    return Callee && Callee != &F && Call.hasFnAttr(Attribute::AlwaysInline) &&
+           isInlinable(*Callee) && isAsWritten(*Callee) &&
+           !hasMarkers(*Callee) && Inlined++ < MaxAlways;
+  });
 }
 
 /// True if instruction selection makes I, which stands before Dropped.

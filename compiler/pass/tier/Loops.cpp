@@ -25,7 +25,7 @@
 #include "calls/Callees.h"
 #include "region/Extracted.h"
 #include "region/HostBuffers.h"
-#include "region/Natives.h"
+#include "region/Inliner.h"
 #include "region/Normalize.h"
 #include "region/Private.h"
 #include "region/Written.h"
@@ -36,7 +36,6 @@
 #include "tier/SystemCalls.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -303,7 +302,7 @@ SmallVector<BasicBlock *, 4> cosy::waysIn(Extracted &R) {
 }
 
 /// Instructions that a region's body may have after inlining.
-static constexpr unsigned MaxInlined = 3000;
+static constexpr unsigned MaxBody = 3000;
 
 /// True if F, or a function that it calls, has a loop.
 static bool hasLoops(Function &F, unsigned Depth = 0) {
@@ -340,32 +339,24 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
                    (Calls.in(Call) == Makes::Sometimes && mostlyMakesCall(F));
     return It->second;
   };
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (Instruction &I : instructions(Body)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      // A function that holds a region counts for that one.
-      if (!Callee || Callee->isDeclaration() || Callee == &Body ||
-          is_contained(Hosts, Callee) || !CountsInPlace(*Call, *Callee) ||
-          recurses(*Callee) || !isInlineViable(*Callee).isSuccess() ||
-          !haveSameTarget(Body, *Callee) ||
-          !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
-          Body.getInstructionCount() + Callee->getInstructionCount() >
-              MaxInlined)
-        continue;
-      // Counters in memory are none to the analyses of loops.
-      if (isAsWritten(*Callee))
-        pinDivisions(*Callee);
-      else
-        normalizeFunction(*Callee, FAM);
-      InlineFunctionInfo Info;
-      if (InlineFunction(*Call, Info).isSuccess()) {
-        Changed = true;
-        break;
-      }
-    }
-  }
+  SmallVector<CallBase *, 16> All;
+  for (Instruction &I : instructions(Body))
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      All.push_back(Call);
+  inlineCalls(All, [&](CallBase &Call) {
+    Function *Callee = Call.getCalledFunction();
+    // A function that holds a region counts for that one.
+    if (!canInline(Body, Call) || is_contained(Hosts, Callee) ||
+        !CountsInPlace(Call, *Callee) ||
+        Body.getInstructionCount() + Callee->getInstructionCount() > MaxBody)
+      return false;
+    // Counters in memory are none to the analyses of loops.
+    if (isAsWritten(*Callee))
+      pinDivisions(*Callee);
+    else
+      normalizeFunction(*Callee, FAM);
+    return true;
+  });
 }
 
 /// Bytes of a local that is copied.  Copying more costs more than a compound

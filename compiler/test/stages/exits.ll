@@ -1,6 +1,6 @@
 ; A way out of a loop that is told by a number, with a constant on each way, is gone straight.
 ; RUN: %stage=cosy-exits %s 2>&1 | FileCheck %s
-; CHECK: 1 cosy-exits - Number of functions with exits gone straight to
+; CHECK: 1 cosy-exits - Number of functions whose exits were threaded
 target triple = "x86_64-pc-linux-gnu"
 
 @region = external global i8
