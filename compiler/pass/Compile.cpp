@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- Compile.cpp - From an extracted region to a compound ---------------===//
 //
-// Takes a region's function from stage to stage (Region.h lists them): it is
-// copied into a module for BPF, optimised there, rid of what BPF lacks, and
+// Takes a region's function from stage to stage (Pipeline.cpp lists them): it
+// is copied into a module for BPF, optimised there, rid of what BPF lacks, and
 // emitted.
 //
 //   define void @f.cosy(i32, ptr)  ->  @cosy.main(ptr)  ->  r6 = *(r1 + 8) ..
@@ -12,26 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Compile.h"
+#include "Pipeline.h"
 #include "base/Names.h"
 #include "base/Options.h"
 #include "base/Reason.h"
 #include "emit/Emit.h"
 #include "lower/BpfModule.h"
-#include "lower/Bytes.h"
-#include "lower/CallOuts.h"
 #include "lower/Compound.h"
-#include "lower/Divisions.h"
-#include "lower/Inline.h"
-#include "lower/Legalize.h"
-#include "lower/LowerCalls.h"
-#include "lower/Optimize.h"
-#include "lower/Runtime.h"
-#include "lower/Signatures.h"
-#include "lower/Storage.h"
-#include "lower/Strings.h"
-#include "lower/Unroll.h"
-#include "lower/Views.h"
-#include "lower/Widen.h"
 #include "region/Extracted.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -41,7 +28,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <chrono>
 
 using namespace llvm;
 using namespace cosy;
@@ -103,7 +89,8 @@ struct Try {
 
 /// A compound whose spills or code get too large is tried again, first
 /// without what makes it grow, then with more calls.
-constexpr Try Tries[] = {{6000, true}, {6000, false}, {200, false}};
+constexpr Try Tries[] = {
+    {MaxInlineBudget, true}, {MaxInlineBudget, false}, {200, false}};
 } // namespace
 
 static void dump(const BpfModule &B, const char *Stage) {
@@ -133,46 +120,36 @@ static std::string nameOf(const Extracted &Region) {
                            : "");
 }
 
+static bool applies(Stage::Condition When, Try How, bool Changed) {
+  switch (When) {
+  case Stage::Condition::Always:
+    return true;
+  case Stage::Condition::Fast:
+    return options().Fast;
+  case Stage::Condition::Growing:
+    return How.Grows;
+  case Stage::Condition::AfterChange:
+    return Changed;
+  }
+  llvm_unreachable("a condition that is not listed");
+}
+
 /// Tries once.  Sets Retry when smaller code might help.
 static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
                         bool &Retry) {
   BpfModule B(*R.Host->getParent());
   makeBpfModule(R, C, B);
   dump(B, "extracted");
-  testDivisionsAsWritten(B);
-  // Before optimisation, so that errno handling is optimised with the rest.
-  lowerCalls(B, C);
-  lowerVariadic(B);
-  linkRuntime(B, C);
-  lowerCalls(B, C);
-  planCalls(B, How.InlineBudget);
-  expandByValue(B);
-  optimize(B);
-  // Again: now more call numbers and function pointers are constants.
-  lowerCalls(B, C);
-  lowerStrings(B);
-  if (options().Fast) {
-    if (chooseBytes(B, R, C))
-      optimize(B);
-    chooseViews(B, R, C);
+  Compilation Input{B, R, C, Why, How.InlineBudget};
+  bool Changed = false;
+  for (const Stage &S : compoundStages()) {
+    if (applies(S.When, How, Changed))
+      Changed = S.Run(Input);
+    if (!Why.empty())
+      return false;
+    if (S.Dump)
+      dump(B, S.Dump);
   }
-  if (How.Grows) {
-    widenLoops(B, R, C);
-    unrollLoops(B, C);
-    expandStrings(B, R, C);
-  }
-  dump(B, "optimized");
-
-  testDivisions(B);
-  legalize(B, C, Why);
-  if (!Why.empty())
-    return false;
-  packSignatures(B);
-  assignStorage(B, C, Why);
-  if (!Why.empty())
-    return false;
-  cleanUp(B);
-  dump(B, "lowered");
   std::string Error;
   raw_string_ostream OS(Error);
   if (verifyModule(*B.M, &OS)) {
@@ -184,19 +161,14 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
 }
 
 bool cosy::compileRegion(const Extracted &R, Compound &Ret, Reasons &Why) {
-  auto Start = std::chrono::steady_clock::now();
   QuietContext Quiet(R.Host->getContext(), Why);
   for (Try How : Tries) {
     Ret = Compound();
     Ret.Name = nameOf(R);
     Why.clear();
     bool Retry = false;
-    if (compileOnce(R, How, Ret, Why, Retry)) {
-      Ret.Milliseconds = std::chrono::duration<double, std::milli>(
-                             std::chrono::steady_clock::now() - Start)
-                             .count();
+    if (compileOnce(R, How, Ret, Why, Retry))
       return true;
-    }
     if (!Retry)
       return false;
   }

@@ -9,6 +9,9 @@
 
 namespace cosy {
 
+/// Instructions that are inlined into a compound, unless it gets too large.
+constexpr unsigned MaxInlineBudget = 6000;
+
 /// Compiles an extracted region.  False with Why filled in.  Does not change
 /// the host's functions.
 bool compileRegion(const Extracted &R, Compound &Ret, Reasons &Why);

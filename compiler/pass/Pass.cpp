@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
 #include "Compile.h"
+#include "Extraction.h"
 #include "Report.h"
 #include "base/Options.h"
 #include "base/Reason.h"
@@ -19,13 +20,8 @@
 #include "host/Host.h"
 #include "host/MoveLocals.h"
 #include "lower/Compound.h"
-#include "region/Extract.h"
 #include "region/Extracted.h"
-#include "region/Leave.h"
-#include "region/Markers.h"
-#include "region/Natives.h"
 #include "region/Normalize.h"
-#include "region/ObjectSizes.h"
 #include "region/Region.h"
 #include "tier/Cost.h"
 #include "tier/Loops.h"
@@ -37,70 +33,19 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 using namespace cosy;
 
-/// Says why no region of this module can be compiled, or nothing.
-static std::string unsupportedTarget(const Module &M) {
-  Triple T(M.getTargetTriple());
-  if (T.getArch() != Triple::x86_64 || T.isX32() || !T.isOSLinux())
-    return "the target is " + T.str() + ", and compounds are for x86-64 Linux";
-  // No function has an attribute that would say so.
-  if (options().DataFlow)
-    return "DataFlowSanitizer cannot see what a compound moves";
-  return "";
-}
-
-/// Says why no region of this function can be compiled, or nothing.
-static std::string unsupportedFunction(const Function &F) {
-  if (F.hasFnAttribute(Attribute::SanitizeMemory))
-    return "MemorySanitizer cannot see what a compound writes";
-  if (F.hasFnAttribute(Attribute::SanitizeThread))
-    return "ThreadSanitizer cannot see what a compound accesses";
-  if (F.hasFnAttribute(Attribute::SanitizeHWAddress))
-    return "a compound does not know the tags of HWAddressSanitizer";
-  if (F.isPresplitCoroutine())
-    return "it is in a coroutine";
-  if (F.getCallingConv() == CallingConv::X86_INTR)
-    return "it is in an interrupt handler";
-  return "";
-}
-
-/// Makes every region of F a function of its own.
-static void extractRegions(Function &F, ArrayRef<Function *> Hosts,
-                           FunctionAnalysisManager &FAM,
-                           std::vector<Extracted> &All) {
-  std::string Unsupported = unsupportedTarget(*F.getParent());
-  if (Unsupported.empty())
-    Unsupported = unsupportedFunction(F);
-
-  for (const Reason &R : pairMarkers(F))
-    reportMarker(F, R.Where, R.Text);
-  normalizeFunction(F, FAM);
-  resolveObjectSizes(F, FAM);
-  normalizeCallees(F, FAM);
-  if (Unsupported.empty()) {
-    inlineMixed(F, Hosts, FAM);
-    threadExits(F, FAM);
-  }
-  for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
-    Reasons Why, Left;
-    Extracted E;
-    if (Unsupported.empty())
-      leaveEarly(F, R, Left);
-    if (!Unsupported.empty())
-      Why.push_back({Unsupported, {}});
-    else if (extractRegion(F, R, E, Why))
-      All.push_back(E);
-    if (!Why.empty())
-      reportNative(F, R.Line, R.Start->getDebugLoc(), Why);
-    else
-      reportLeft(F, Left);
-    dropMarkers(F, R);
-  }
-  dropMarkers(F, Region());
+static void reportExtraction(const Function &F, const Region &R,
+                             const Reasons &Why, const Reasons &Left) {
+  if (!R.Start)
+    for (const Reason &Mark : Why)
+      reportMarker(F, Mark.Where, Mark.Text);
+  else if (!Why.empty())
+    reportNative(F, R.Line, R.Start->getDebugLoc(), Why);
+  else
+    reportLeft(F, Left);
 }
 
 /// Compiles a region and says how that went.  Null: it stays native.
@@ -203,10 +148,7 @@ static void dropLines(Module &M) {
 }
 
 PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
-  SmallVector<Function *, 8> Marked;
-  for (Function &F : M)
-    if (hasMarkers(F))
-      Marked.push_back(&F);
+  SmallVector<Function *, 8> Marked = markedFunctions(M);
   if (Marked.empty()) {
     dropLibcMarks(M);
     if (options().DropLines)
@@ -222,7 +164,8 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   // finds plain code there, and the regions do not nest.
   std::vector<Extracted> Regions;
   for (Function *F : Marked)
-    extractRegions(*F, Marked, FAM, Regions);
+    append_range(Regions, extractRegions(*F, Marked, RegionEnd::BeforeCalls,
+                                         FAM, reportExtraction));
 
   std::vector<std::unique_ptr<Compound>> Compounds;
   for (const Extracted &R : Regions)

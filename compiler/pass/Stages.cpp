@@ -10,53 +10,36 @@
 //
 //   cosy-mark-foreign      functions that may be the program's own are marked
 //   cosy-extract           regions become functions, marked "cosy-region"
+//   cosy-leave             the same, but they end before calls they cannot hold
 //   cosy-move-locals       what their calls are given moves into the buffer
 //   cosy-enter-loops       regions have a twin that leaves at its loops' heads
 //   cosy-enter-recursion   and copies, which leave where a function recurses
 //   cosy-count-losses      loops without calls tell cosy.lose what they lost
 //   cosy-bpf-module        the first region becomes the module
+//   cosy-exits             early exits of a twin are threaded
 //   cosy-outline           code that enters the kernel becomes a function
 //
-// All but cosy-move-locals and cosy-outline take the regions as they are marked
-// in the source.  What emitHostCode adds to theirs is missing: whether a twin
-// leaves is still poison.
+// All but cosy-move-locals, cosy-exits and cosy-outline take the regions as
+// they are marked in the source.  What emitHostCode adds to theirs is missing:
+// whether a twin leaves is still poison.
 //
-// The others are on the module that cosy-bpf-module leaves, or that -cosy-dump
-// wrote: cosy.main is the compound's first function.  They are listed in the
-// order in which the pass runs them.  All that a stage hands on is in the
-// module, except the tables that the host's code is made from (struct
-// Compound), which are lost here.  Emit.cpp and Host.cpp make no IR from IR:
-// only the whole pass runs them.
+// The others, which Pipeline.cpp lists, are on the module that cosy-bpf-module
+// leaves, or that -cosy-dump wrote: cosy.main is the compound's first function.
+// All that a stage hands on is in the module, except the tables that the host's
+// code is made from (struct Compound), which are lost here.  Emit.cpp and
+// Host.cpp make no IR from IR: only the whole pass runs them.
 //
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
+#include "Compile.h"
+#include "Extraction.h"
+#include "Pipeline.h"
 #include "base/Reason.h"
 #include "calls/LibcFunctions.h"
 #include "host/Exits.h"
 #include "host/MoveLocals.h"
 #include "host/Outline.h"
-#include "lower/BpfModule.h"
-#include "lower/Bytes.h"
-#include "lower/Compound.h"
-#include "lower/Divisions.h"
-#include "lower/Inline.h"
-#include "lower/Legalize.h"
-#include "lower/LowerCalls.h"
-#include "lower/Optimize.h"
-#include "lower/Runtime.h"
-#include "lower/Signatures.h"
-#include "lower/Storage.h"
-#include "lower/Strings.h"
-#include "lower/Unroll.h"
-#include "lower/Views.h"
-#include "lower/Widen.h"
-#include "region/Extract.h"
 #include "region/Extracted.h"
-#include "region/Leave.h"
-#include "region/Markers.h"
-#include "region/Natives.h"
-#include "region/Normalize.h"
-#include "region/Region.h"
 #include "tier/Cost.h"
 #include "tier/Loops.h"
 #include "tier/Losses.h"
@@ -133,34 +116,6 @@ private:
   }
 };
 
-struct Stage {
-  const char *Name;
-  void (*Run)(Alone &A);
-};
-
-/// The stages of a region, in the order of compileOnce.
-const Stage Stages[] = {
-    {"cosy-test-divisions-as-written",
-     [](Alone &A) { testDivisionsAsWritten(A.B); }},
-    {"cosy-lower-calls", [](Alone &A) { lowerCalls(A.B, A.C); }},
-    {"cosy-link-runtime", [](Alone &A) { linkRuntime(A.B, A.C); }},
-    // With the budget of the first of Tries (Compile.cpp).
-    {"cosy-plan-calls", [](Alone &A) { planCalls(A.B, 6000); }},
-    {"cosy-expand-by-value", [](Alone &A) { expandByValue(A.B); }},
-    {"cosy-optimize", [](Alone &A) { optimize(A.B); }},
-    {"cosy-lower-strings", [](Alone &A) { lowerStrings(A.B); }},
-    {"cosy-choose-bytes", [](Alone &A) { chooseBytes(A.B, A.R, A.C); }},
-    {"cosy-choose-views", [](Alone &A) { chooseViews(A.B, A.R, A.C); }},
-    {"cosy-widen-loops", [](Alone &A) { widenLoops(A.B, A.R, A.C); }},
-    {"cosy-unroll-loops", [](Alone &A) { unrollLoops(A.B, A.C); }},
-    {"cosy-expand-strings", [](Alone &A) { expandStrings(A.B, A.R, A.C); }},
-    {"cosy-test-divisions", [](Alone &A) { testDivisions(A.B); }},
-    {"cosy-legalize", [](Alone &A) { legalize(A.B, A.C, A.Why); }},
-    {"cosy-pack-signatures", [](Alone &A) { packSignatures(A.B); }},
-    {"cosy-assign-storage", [](Alone &A) { assignStorage(A.B, A.C, A.Why); }},
-    {"cosy-clean-up", [](Alone &A) { cleanUp(A.B); }},
-};
-
 struct StagePass : PassInfoMixin<StagePass> {
   const Stage &S;
   explicit StagePass(const Stage &S) : S(S) {}
@@ -169,7 +124,9 @@ struct StagePass : PassInfoMixin<StagePass> {
     if (!M.getFunction("cosy.main"))
       report_fatal_error(Twine(S.Name) + ": the module has no cosy.main");
     Alone A(M);
-    S.Run(A);
+    // With the inline budget of the first of Compile.cpp's tries.
+    Compilation Input{A.B, A.R, A.C, A.Why, MaxInlineBudget};
+    S.Run(Input);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -180,39 +137,21 @@ struct StagePass : PassInfoMixin<StagePass> {
 // On the host's module
 //===----------------------------------------------------------------------===//
 
-/// Extracts regions as CosyPass does, from every function that holds marks;
-/// Early: has them end before what they cannot hold.
+/// Extracts the regions of every function that holds marks.
 static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM,
-                                         bool Early = false) {
+                                         RegionEnd End = RegionEnd::AtMark) {
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  SmallVector<Function *, 8> Marked;
-  for (Function &F : M)
-    if (hasMarkers(F))
-      Marked.push_back(&F);
+  SmallVector<Function *, 8> Marked = markedFunctions(M);
   std::vector<Extracted> All;
-  for (Function *F : Marked) {
-    pairMarkers(*F);
-    normalizeFunction(*F, FAM);
-    normalizeCallees(*F, FAM);
-    if (Early) {
-      inlineMixed(*F, Marked, FAM);
-      threadExits(*F, FAM);
-    }
-    for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
-      Extracted E;
-      Reasons Why, Left;
-      if (Early)
-        leaveEarly(*F, R, Left);
-      if (extractRegion(*F, R, E, Why)) {
-        E.Body->addFnAttr(RegionAttr);
-        All.push_back(E);
-      }
-      for (const Reason &Reason : Why)
-        warn(*F, Reason);
-      dropMarkers(*F, R);
-    }
-    dropMarkers(*F, Region());
-  }
+  for (Function *F : Marked)
+    append_range(All, extractRegions(*F, Marked, End, FAM,
+                                     [](const Function &F, const Region &,
+                                        const Reasons &Why, const Reasons &) {
+                                       for (const Reason &Reason : Why)
+                                         warn(F, Reason);
+                                     }));
+  for (Extracted &E : All)
+    E.Body->addFnAttr(RegionAttr);
   return All;
 }
 
@@ -291,7 +230,7 @@ struct MarkForeignPass : PassInfoMixin<MarkForeignPass> {
 struct LeavePass : PassInfoMixin<LeavePass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
     markForeign(M);
-    extractAll(M, AM, /*Early=*/true);
+    extractAll(M, AM, RegionEnd::BeforeCalls);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -391,7 +330,7 @@ bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
   for (const RegionStage &S : RegionStages)
     if (Name == S.Name)
       return MPM.addPass(RegionStagePass(S)), true;
-  for (const Stage &S : Stages)
+  for (const Stage &S : compoundStages())
     if (Name == S.Name)
       return MPM.addPass(StagePass(S)), true;
   return false;

@@ -33,7 +33,18 @@ static cl::opt<std::string>
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
 
 const cosy::Options &cosy::options() {
-  static const Options O{!NoWarn, IsError,  !NoMoveLocals, !NoFast, Force,
-                         GnuAs,   DataFlow, DropLines,     Dump};
-  return O;
+  static const Options Given = [] {
+    Options O;
+    O.Warn = !NoWarn;
+    O.Error = IsError;
+    O.MoveLocals = !NoMoveLocals;
+    O.Fast = !NoFast;
+    O.Force = Force;
+    O.GnuAs = GnuAs;
+    O.DataFlow = DataFlow;
+    O.DropLines = DropLines;
+    O.Dump = Dump;
+    return O;
+  }();
+  return Given;
 }

@@ -75,7 +75,6 @@ struct Compound {
   /// Loops that take eight bytes at once.
   std::vector<llvm::DebugLoc> Widened;
   unsigned NumFunctions = 0, NumCalls = 0;
-  double Milliseconds = 0;
   /// Instructions saved by an arrival, and by one at a loop's head after a
   /// round without a call.  Cost has the same for all of a region.
   int64_t Saves = 0, Skips = 0;
