@@ -21,6 +21,7 @@
 
 using namespace llvm;
 using namespace cosy;
+using NV = DiagnosticInfoOptimizationBase::Argument;
 
 /// Reasons shown for a region: enough to understand, not so many that they bury
 /// it.
@@ -98,68 +99,82 @@ void cosy::reportLeft(const Function &Host, const Reasons &Left) {
   }
 }
 
-/// Returns a number and the noun for so many.
-static std::string counted(size_t Number, StringRef Noun,
-                           StringRef Plural = "s") {
-  return formatv("{0} {1}{2}", Number, Noun, Number == 1 ? "" : Plural).str();
+/// Adds a number, under a name for -fsave-optimization-record, and the noun for
+/// so many.
+static void add(DiagnosticInfoOptimizationBase &Remark, StringRef Name,
+                size_t Number, StringRef Noun, StringRef Plural = "s") {
+  Remark.insert(NV(Name, Number));
+  Remark.insert((" " + Noun + (Number == 1 ? "" : Plural)).str());
 }
 
 void cosy::reportCompiled(const Extracted &R, const Compound &C) {
   OptimizationRemark Remark("cosy", "Compiled", DiagnosticLocation(R.Where),
                             &R.Host->getEntryBlock());
-  Remark << formatv("region compiled: {0} in {1}, {2}, {3}, {4}, {5}, {6} of "
-                    "context",
-                    counted(C.Code.size() / 8, "instruction"),
-                    counted(C.NumFunctions, "function"),
-                    counted(C.NumCalls, "call"), counted(R.NumInputs, "input"),
-                    counted(R.Outputs.size(), "output"),
-                    counted(C.Addresses.size(), "address", "es"),
-                    counted(C.ContextSize, "byte"))
-                .str();
+  Remark << "region compiled: ";
+  add(Remark, "Instructions", C.Code.size() / 8, "instruction");
+  Remark << " in ";
+  add(Remark, "Functions", C.NumFunctions, "function");
+  Remark << ", ";
+  add(Remark, "Calls", C.NumCalls, "call");
+  Remark << ", ";
+  add(Remark, "Inputs", R.NumInputs, "input");
+  Remark << ", ";
+  add(Remark, "Outputs", R.Outputs.size(), "output");
+  Remark << ", ";
+  add(Remark, "Addresses", C.Addresses.size(), "address", "es");
+  Remark << ", ";
+  add(Remark, "ContextBytes", C.ContextSize, "byte");
+  Remark << " of context";
   R.Host->getContext().diagnose(Remark);
 }
 
-/// Says what something saves, or costs where that is below 0.
-static std::string saves(StringRef What, int64_t Instructions) {
-  return formatv("{0} {1} {2}", What, Instructions < 0 ? "costs" : "saves",
-                 std::abs(Instructions))
-      .str();
+/// Adds what something saves, or costs if that is below 0.
+static void addSaved(DiagnosticInfoOptimizationBase &Remark, StringRef Name,
+                     StringRef What, int64_t Instructions) {
+  Remark.insert((What + (Instructions < 0 ? " costs " : " saves ")).str());
+  Remark.insert(NV((Name + (Instructions < 0 ? "Costs" : "Saves")).str(),
+                   std::abs(Instructions)));
+}
+
+/// Adds what the region is expected to save.
+static void addGain(DiagnosticInfoOptimizationBase &Remark, const Compound &C) {
+  addSaved(Remark, "Entry", "entering the kernel", C.Cost.Entry);
+  StringRef Loop = ", an iteration of its loop",
+            Recursive = ", a call of its recursive function";
+  for (int64_t Round : C.Cost.Rounds)
+    addSaved(Remark, "Iteration", std::exchange(Loop, ", of another"), Round);
+  for (int64_t Call : C.Cost.Calls)
+    addSaved(Remark, "Call", std::exchange(Recursive, ", of another"), Call);
+  Remark.insert(StringRef(" instructions; loading it costs "));
+  Remark.insert(NV("Load", loadCost(C.Code.size() / 8)));
 }
 
 void cosy::reportGain(const Extracted &R, const Compound &C) {
-  auto Report = [&](auto Remark, const std::string &Text) {
-    Remark << Text;
+  auto Report = [&](auto Remark, StringRef Before, StringRef After) {
+    Remark << Before;
+    addGain(Remark, C);
+    Remark << After;
     R.Host->getContext().diagnose(Remark);
   };
   DiagnosticLocation Where(R.Where);
   const BasicBlock *Place = &R.Host->getEntryBlock();
-  std::string Text = saves("entering the kernel", C.Cost.Entry);
-  StringRef Loop = "an iteration of its loop",
-            Recursive = "a call of its recursive function";
-  for (int64_t Round : C.Cost.Rounds)
-    Text += ", " + saves(std::exchange(Loop, "of another"), Round);
-  for (int64_t Call : C.Cost.Calls)
-    Text += ", " + saves(std::exchange(Recursive, "of another"), Call);
-  Text += formatv(" instructions; loading it costs {0}",
-                  loadCost(C.Code.size() / 8));
   if (!C.NumCalls && !options().Force)
     // What called was inlined away, or ends the region.
     Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
            "region runs natively: no system call is left in it "
-           "(-fcosy-force runs it in the kernel): " +
-               Text);
+           "(-fcosy-force runs it in the kernel): ",
+           "");
   else if (C.Cost.Loses && !options().Force)
     Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
            "region runs natively: it is expected to lose in the kernel "
-           "(-fcosy-force runs it there): " +
-               Text);
+           "(-fcosy-force runs it there): ",
+           "");
   else if (options().Force)
     Report(OptimizationRemark("cosy", "Gain", Where, Place),
-           "gain: " + Text + ", from the start (-fcosy-force)");
+           "gain: ", ", from the start (-fcosy-force)");
   else
     Report(OptimizationRemark("cosy", "Gain", Where, Place),
-           "gain: " + Text +
-               "; it runs natively until its calls have saved that much");
+           "gain: ", "; it runs natively until its calls have saved that much");
 }
 
 void cosy::reportChoices(const Extracted &R, const Compound &C) {
