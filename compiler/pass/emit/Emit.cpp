@@ -26,6 +26,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -39,20 +40,44 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumCompounds, "Number of compounds");
 ALWAYS_ENABLED_STATISTIC(NumInsns, "Number of their instructions");
 
-/// Takes a fatal error of the back end while that runs.
-static std::string *FatalError;
+namespace {
+/// Runs code that may end in a fatal error of LLVM's, and catches it.
+///
+/// LLVM has one handler for a process, and tells nobody which it is: clang's
+/// cannot be put back.  So ours replaces it for good, and does the same as it
+/// outside of run().
+class FatalErrors {
+  static std::string *Caught; ///< Null outside of run().
 
-/// Ends a region's code generation, or, anywhere else, does what clang does.
-static void handleFatalError(void *, const char *Reason,
-                             bool CrashDiagnostics) {
-  if (FatalError) {
-    *FatalError = Reason;
-    sys::Process::Exit(1); // into CrashRecoveryContext::RunSafely
+public:
+  /// Returns false, with the error's text, when Code did not end.
+  static bool run(function_ref<void()> Code, std::string &Text) {
+    static const bool Installed = install();
+    (void)Installed;
+    SaveAndRestore Inside(Caught, &Text);
+    return CrashRecoveryContext().RunSafely(Code);
   }
-  errs() << "fatal error: error in backend: " << Reason << "\n";
-  sys::RunInterruptHandlers();
-  sys::Process::Exit(CrashDiagnostics ? 70 : 1);
-}
+
+private:
+  static bool install() {
+    remove_fatal_error_handler();
+    install_fatal_error_handler(handle, nullptr);
+    CrashRecoveryContext::Enable();
+    return true;
+  }
+
+  static void handle(void *, const char *Reason, bool CrashDiagnostics) {
+    if (Caught) {
+      *Caught = Reason;
+      sys::Process::Exit(1); // into CrashRecoveryContext::RunSafely
+    }
+    errs() << "fatal error: error in backend: " << Reason << "\n";
+    sys::RunInterruptHandlers();
+    sys::Process::Exit(CrashDiagnostics ? 70 : 1);
+  }
+};
+std::string *FatalErrors::Caught;
+} // namespace
 
 /// Makes accesses aligned: BPF's back end would split unaligned ones into
 /// bytes, which x86 does not need.
@@ -74,28 +99,18 @@ static void raiseAlignment(Module &M) {
 }
 
 static bool generate(Module &M, SmallVectorImpl<char> &Object, Reasons &Why) {
-  static bool HandlerInstalled = false;
-  if (!HandlerInstalled) {
-    remove_fatal_error_handler();
-    install_fatal_error_handler(handleFatalError, nullptr);
-    CrashRecoveryContext::Enable();
-    HandlerInstalled = true;
-  }
   raw_svector_ostream OS(Object);
-  // Leak it on an error: a pass manager left in the middle cannot be destroyed.
-  auto *Passes = new legacy::PassManager;
-  bool Supported = !bpfTarget().addPassesToEmitFile(
-      *Passes, OS, nullptr, CodeGenFileType::ObjectFile);
+  auto Passes = std::make_unique<legacy::PassManager>();
   std::string Fatal;
-  FatalError = &Fatal;
-  CrashRecoveryContext Recovery;
-  bool Finished = Supported && Recovery.RunSafely([&] { Passes->run(M); });
-  FatalError = nullptr;
+  bool Finished = !bpfTarget().addPassesToEmitFile(
+                      *Passes, OS, nullptr, CodeGenFileType::ObjectFile) &&
+                  FatalErrors::run([&] { Passes->run(M); }, Fatal);
   if (!Finished) {
+    // Left in the middle, it cannot be destroyed.
+    (void)Passes.release();
     Why.push_back({"LLVM's BPF back end failed: " + Fatal, {}});
     return false;
   }
-  delete Passes;
   return Why.empty();
 }
 
