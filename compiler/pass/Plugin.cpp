@@ -20,8 +20,12 @@
 #include "region/Written.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/CommandLine.h"
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
 
 using namespace llvm;
 
@@ -65,7 +69,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
                         createModuleToFunctionPassAdaptor(cosy::ExitsPass()));
                 });
             PB.registerOptimizerLastEPCallback(
-                [](ModulePassManager &MPM, OptimizationLevel Level) {
+                // LLVM 20 also passes the phase of LTO.
+                [](ModulePassManager &MPM, OptimizationLevel Level, auto...) {
                   if (Level == OptimizationLevel::O0)
                     return;
                   MPM.addPass(cosy::OutlinePass());

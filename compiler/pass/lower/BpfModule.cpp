@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/BpfModule.h"
+#include "base/LlvmCompat.h"
 #include "lower/Compound.h"
 #include "region/Extracted.h"
 #include "region/Written.h"
@@ -48,13 +49,13 @@ TargetMachine &cosy::bpfTarget() {
     LLVMInitializeBPFAsmPrinter();
     LLVMInitializeBPFAsmParser(); // for the sixth argument's inline assembly
     std::string Error;
-    const Target *T = TargetRegistry::lookupTarget("bpfel", Error);
+    const Target *T = TargetRegistry::lookupTarget(TargetName("bpfel"), Error);
     if (!T)
       report_fatal_error(Twine("cosy: this LLVM has no BPF target: ") + Error);
     // v4: signed division, sign-extending loads, jumps of 32 bits.
-    return std::unique_ptr<TargetMachine>(
-        T->createTargetMachine("bpfel", "v4", "", TargetOptions(), Reloc::PIC_,
-                               std::nullopt, CodeGenOptLevel::Default));
+    return std::unique_ptr<TargetMachine>(T->createTargetMachine(
+        TargetName("bpfel"), "v4", "", TargetOptions(), Reloc::PIC_,
+        std::nullopt, CodeGenOptLevel::Default));
   }();
   return *Machine;
 }
@@ -216,7 +217,7 @@ static void stripFunction(BpfModule &B, Function &F) {
 }
 
 static void stripModule(Module &M) {
-  M.setTargetTriple("bpfel");
+  M.setTargetTriple(TargetName("bpfel"));
   M.setDataLayout(bpfTarget().createDataLayout());
   M.setModuleInlineAsm("");
   for (const char *Name : {"llvm.used", "llvm.compiler.used",

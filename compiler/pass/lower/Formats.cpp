@@ -20,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Formats.h"
+#include "base/LlvmCompat.h"
 #include "calls/CallTable.h"
 #include "calls/FormatCalls.h"
 #include "lower/BpfModule.h"
@@ -161,7 +162,7 @@ bool cosy::lowerFormat(BpfModule &B, CallBase *C) {
   Operation->addFnAttr(Attribute::WillReturn);
   Operation->addFnAttr(Attribute::NoCallback);
   for (unsigned Arg : {0, 2})
-    Operation->addParamAttr(Arg, Attribute::NoCapture);
+    Operation->addParamAttr(Arg, noCapture(Operation->getContext()));
   if (IsChecked && P->Of->Size < 0)
     failCheckIf(B, IB.CreateICmpUGE(Call, Object), C);
   Value *Result = createErrnoTest(B, C, Call);

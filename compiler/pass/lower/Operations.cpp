@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //===- Operations.cpp - Calls by number, and what is said of them ---------===//
 #include "lower/Operations.h"
+#include "base/LlvmCompat.h"
 #include "calls/CallTable.h"
 #include "lower/BpfModule.h"
 #include "lower/Compound.h"
@@ -73,7 +74,7 @@ void cosy::describeOperation(CallInst *Call, const char *Letters,
     if (*L == 'r')
       F->addParamAttr(Arg, Attribute::ReadOnly);
     if (!MayReturnArgument)
-      F->addParamAttr(Arg, Attribute::NoCapture);
+      F->addParamAttr(Arg, noCapture(F->getContext()));
   }
 }
 
