@@ -17,7 +17,8 @@ from pathlib import Path
 
 import tree
 
-FOLDERS = ("kmod", "lib")
+CPLUSPLUS = "compiler/pass"
+FOLDERS = ("kmod", "lib", CPLUSPLUS)
 SUFFIXES = {".c", ".h", ".S"}
 KNOWN = Path(__file__).with_name("circles.txt")
 
@@ -81,10 +82,12 @@ class Source:
 
 def graph(folder: Path) -> dict[str, set[str]]:
     """Returns for each file below a folder the files that it uses."""
+    is_cpp = folder.as_posix().endswith(CPLUSPLUS)
+    suffixes = SUFFIXES | {".cpp"} if is_cpp else SUFFIXES
     sources = {
         path.relative_to(folder).as_posix(): Source(path.read_text(), path.suffix == ".S")
         for path in sorted(folder.rglob("*"))
-        if path.suffix in SUFFIXES and "test" not in path.relative_to(folder).parts
+        if path.suffix in suffixes and "test" not in path.relative_to(folder).parts
     }
     owners: dict[str, set[str]] = {}
     for name, source in sources.items():
@@ -95,7 +98,10 @@ def graph(folder: Path) -> dict[str, set[str]]:
         here = Path(name).parent
         places = {(here / include).as_posix() for include in source.includes} | set(source.includes)
         found = {place for place in places if place in sources}
-        for function in source.uses:
+        # C++ has methods of one name in many files.  A header stands for the functions that it declares.
+        if is_cpp:
+            found |= {file for file in (place.removesuffix("h") + "cpp" for place in found) if file in sources}
+        for function in () if is_cpp else source.uses:
             definers = owners.get(function, set())
             if len(definers) == 1:
                 found |= definers

@@ -86,6 +86,23 @@ class Circles(Check):
             ],
         )
 
+    def test_classes(self) -> None:
+        self.write(
+            compiler__pass__a_h="struct A { void has(); };\n",
+            compiler__pass__a_cpp='#include "a.h"\n#include "b.h"\nvoid A::has() {}\n',
+            compiler__pass__b_h="struct B { void in(); };\n",
+            compiler__pass__b_cpp='#include "b.h"\nvoid B::in() { has(); }\n',
+        )
+        self.assertEqual(self.circles(set()), [])
+        self.write(compiler__pass__b_cpp='#include "b.h"\n#include "a.h"\nvoid B::in() {}\n')
+        self.assertEqual(
+            self.circles(set()),
+            [
+                "compiler/pass/a.cpp is in a circle of 2 files: it uses b.cpp",
+                "compiler/pass/b.cpp is in a circle of 2 files: it uses a.cpp",
+            ],
+        )
+
     def test_none_left(self) -> None:
         self.write(
             kmod__a_h="int slow(void);\nstatic inline int a(void)\n{\n\treturn slow();\n}\n",
