@@ -75,7 +75,7 @@ struct cosy_cache *cosy_user_cache(struct cosy_user *user)
 
 static unsigned long image_bytes(const struct cosy_image *image)
 {
-	return image->code_bytes + image->len + image->insn_cnt + sizeof(*image);
+	return image->code_bytes + image->entry.len + image->insn_cnt + sizeof(*image);
 }
 
 /* Hashes the length and the beginning, which tell most containers apart; the bytes decide. */
@@ -90,16 +90,16 @@ static u32 container_hash(const void *container, u32 len)
 static void cache_move_out(struct cosy_cache *cache, struct cosy_image *image, struct list_head *to)
 {
 	cache->bytes -= image_bytes(image);
-	cosy_locked_uncharge(&image->locked);
-	list_move(&image->node, to);
+	cosy_locked_uncharge(&image->entry.locked);
+	list_move(&image->entry.node, to);
 }
 
 static void images_put(struct list_head *images)
 {
 	struct cosy_image *image, *next;
 
-	list_for_each_entry_safe(image, next, images, node) {
-		list_del(&image->node);
+	list_for_each_entry_safe(image, next, images, entry.node) {
+		list_del(&image->entry.node);
 		cosy_image_put(image);
 	}
 }
@@ -112,7 +112,7 @@ bool cosy_cache_drop(struct cosy_user *user)
 	bool any;
 
 	mutex_lock(&cache->lock);
-	list_for_each_entry_safe(image, next, &cache->images, node)
+	list_for_each_entry_safe(image, next, &cache->images, entry.node)
 		cache_move_out(cache, image, &dropped);
 	mutex_unlock(&cache->lock);
 	any = !list_empty(&dropped);
@@ -129,9 +129,9 @@ static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 	const struct cosy_image *image;
 	unsigned long pages = 0;
 
-	list_for_each_entry(image, &cache->images, node) {
-		if (image->locked.payer == current_user())
-			pages += image->locked.pages;
+	list_for_each_entry(image, &cache->images, entry.node) {
+		if (image->entry.locked.payer == current_user())
+			pages += image->entry.locked.pages;
 	}
 	return pages;
 }
@@ -143,10 +143,10 @@ static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct l
 
 	if (cosy_locked_fits(pages, 0) || !cosy_locked_fits(pages, cache_locked_pages(cache)))
 		return;
-	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
+	list_for_each_entry_safe_reverse(image, next, &cache->images, entry.node) {
 		if (cosy_locked_fits(pages, 0))
 			break;
-		if (image->locked.payer == current_user())
+		if (image->entry.locked.payer == current_user())
 			cache_move_out(cache, image, out);
 	}
 }
@@ -174,8 +174,8 @@ static void cache_age(struct work_struct *work)
 	bool more, images;
 
 	mutex_lock(&cache->lock);
-	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
-		if (time_before(jiffies, image->used + cold_after()))
+	list_for_each_entry_safe_reverse(image, next, &cache->images, entry.node) {
+		if (time_before(jiffies, image->entry.used + cold_after()))
 			break;
 		cache_move_out(cache, image, &cold);
 	}
@@ -261,11 +261,12 @@ static struct cosy_image *cache_find(struct cosy_cache *cache, const void *conta
 {
 	struct cosy_image *image;
 
-	list_for_each_entry(image, &cache->images, node) {
-		if (image->hash == hash && image->len == len &&
-		    image->buffer_size == target->size && image->ordinary == target->ordinary &&
-		    image->spaces[0] == spaces[0] && image->spaces[1] == spaces[1] &&
-		    !memcmp(image->container, container, len))
+	list_for_each_entry(image, &cache->images, entry.node) {
+		if (image->entry.hash == hash && image->entry.len == len &&
+		    image->entry.buffer_size == target->size &&
+		    image->entry.ordinary == target->ordinary &&
+		    image->entry.spaces[0] == spaces[0] && image->entry.spaces[1] == spaces[1] &&
+		    !memcmp(image->entry.container, container, len))
 			return image;
 	}
 	return NULL;
@@ -286,8 +287,8 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	image = cache_find(cache, container, len, hash, target, spaces);
 	if (image) {
 		refcount_inc(&image->references);
-		image->used = jiffies;
-		list_move(&image->node, &cache->images);
+		image->entry.used = jiffies;
+		list_move(&image->entry.node, &cache->images);
 	}
 	mutex_unlock(&cache->lock);
 	if (image && !cosy_image_fits(image)) {
@@ -310,10 +311,10 @@ static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 	if (bytes > limit)
 		return false;
 	while (!list_empty(&cache->images) && cache->bytes + bytes > limit)
-		cache_move_out(cache, list_last_entry(&cache->images, struct cosy_image, node),
-			       out);
+		cache_move_out(cache,
+			       list_last_entry(&cache->images, struct cosy_image, entry.node), out);
 	cache_unlock(cache, pages, out);
-	return !cosy_locked_charge(&image->locked, pages);
+	return !cosy_locked_charge(&image->entry.locked, pages);
 }
 
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
@@ -328,25 +329,25 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 
 	if (!user_is_served(image->user) || !image->portable)
 		return false;
-	spaces_read(image->spaces);
-	image->hash = hash;
-	image->len = len;
-	image->buffer_size = target->size;
-	image->ordinary = target->ordinary;
+	spaces_read(image->entry.spaces);
+	image->entry.hash = hash;
+	image->entry.len = len;
+	image->entry.buffer_size = target->size;
+	image->entry.ordinary = target->ordinary;
 	mutex_lock(&cache->lock);
 	/*
 	 * The cache may have the same image already: a faster thread's, or one from before the
 	 * JIT's settings changed.
 	 */
-	same = cache_find(cache, container, len, hash, target, image->spaces);
+	same = cache_find(cache, container, len, hash, target, image->entry.spaces);
 	if (same)
 		cache_move_out(cache, same, &out);
 	added = cache_make_room(cache, image, &out);
 	if (added) {
-		image->container = container;
-		image->used = jiffies;
+		image->entry.container = container;
+		image->entry.used = jiffies;
 		refcount_inc(&image->references);
-		list_add(&image->node, &cache->images);
+		list_add(&image->entry.node, &cache->images);
 		cache->bytes += image_bytes(image);
 		cosy_cache_start_ageing(cache, image->user);
 	}

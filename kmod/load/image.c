@@ -481,7 +481,7 @@ void cosy_image_put(struct cosy_image *image)
 	cosy_user_uncharge(image->user, COSY_CHARGE_CODE, image->code_bytes);
 	cosy_user_put(image->user);
 	cosy_stats_live(COSY_LIVE_IMAGES, -1);
-	kvfree(image->container);
+	kvfree(image->entry.container);
 	kvfree(image->points);
 	kfree(image);
 }

@@ -15,7 +15,19 @@ struct cosy_user;
 #define COSY_POINT_RESUME 0x80 /* RUN may go on here */
 #define COSY_POINT_CALL	  0x7f /* words of the caller's spill frame + 1 at a local call, or 0 */
 
-/* Constant once made, but for the reference count and cache.c's members. */
+/* cache.c's part of an image, under its lock, while the image is in its user's cache. */
+struct cosy_cache_entry {
+	struct list_head node;
+	const void *container; /* the bytes that the image was made from; the image's */
+	u32 len, hash;
+	u32 buffer_size;
+	bool ordinary;
+	unsigned int spaces[2]; /* the numbers of the user namespace and the process namespace */
+	unsigned long used;	/* jiffies */
+	struct cosy_locked locked;
+};
+
+/* Constant once made, but for the reference count and the cache's entry. */
 struct cosy_image {
 	refcount_t references; /* each program's, and the cache's */
 	u32 insn_cnt;	       /* of the compound as loaded */
@@ -31,16 +43,7 @@ struct cosy_image {
 	const void *code;      /* the code that cosy_enter calls */
 	struct bpf_prog *bpf;
 	struct cosy_user *user; /* the user that is charged; a reference */
-
-	/* cache.c's, under its lock, while the image is in its user's cache */
-	struct list_head node;
-	const void *container; /* the bytes that it was made from; the image's */
-	u32 len, hash;
-	u32 buffer_size;
-	bool ordinary;
-	unsigned int spaces[2];
-	unsigned long used; /* jiffies */
-	struct cosy_locked locked;
+	struct cosy_cache_entry entry;
 };
 
 /* The buffer, and the flags, that an image is made for. */

@@ -27,7 +27,8 @@ struct cosy_sites {
 
 /* An image in a context, for its buffer.  Constant once loaded, but for references and sites. */
 struct cosy_prog {
-	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
+	refcount_t references; /* the context's, while it has a handle, and each RUN's */
+	/* Copies of the image's members, which RUN would otherwise reach by one more load each */
 	u32 insn_cnt;			/* of the compound as loaded */
 	u32 frame_words;		/* of the deepest spill frame */
 	u32 fuel;			/* steps between two safepoints */

@@ -216,8 +216,8 @@ static int port_reserve(struct cosy_port *port, const struct file *file, const s
 }
 
 /*
- * Wakes the waiters.  A new waiter checks the condition again after it has become visible.  So if
- * no waiter is visible after the change, none misses it.
+ * Wakes the waiters.  A waiter rechecks the condition after it is on the queue, so an empty queue
+ * seen after the change cannot lose a wakeup (wq_has_sleeper has the barrier).
  */
 static void port_wake(struct wait_queue_head *queue, __poll_t events)
 {

@@ -208,9 +208,9 @@ SYM_END(\name, SYM_T_FUNC)
 	test	%r11, %r11
 	jz	\watched\()_ask
 	movzwl	%r10w, %r9d
-	cmp	cosy_filter_calls(%rip), %r9d
+	cmp	cosy_filter_call_cnt(%rip), %r9d
 	jae	\watched\()_ask
-	add	cosy_filter_bitmap(%rip), %r11
+	add	cosy_filter_bitmap_offset(%rip), %r11
 	bt	%r9, (%r11)
 	jnc	\watched\()_ask
 	xorw	cosy_filter_also(, %r9, 2), %r9w
@@ -245,7 +245,7 @@ SYM_END(\name, SYM_T_FUNC)
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
 	jnz	cosy_after_call
-	mov	RUN_LOOK(%r11), %r9
+	mov	RUN_ATTENTION(%r11), %r9
 	cmpb	$0, (%r9)
 	jne	cosy_after_call
 	RET

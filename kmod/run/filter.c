@@ -9,8 +9,8 @@
 #include "kernel/types.h"
 #include "run/filter.h"
 
-u32 cosy_filter_calls __ro_after_init;
-unsigned long cosy_filter_bitmap __ro_after_init;
+u32 cosy_filter_call_cnt __ro_after_init;
+unsigned long cosy_filter_bitmap_offset __ro_after_init;
 
 /* --- The place of the bitmap ------------------------------------------------------------- */
 
@@ -53,8 +53,8 @@ void __init cosy_filter_init(void)
 			offset);
 		return;
 	}
-	cosy_filter_bitmap = offset;
-	cosy_filter_calls = NR_syscalls;
+	cosy_filter_bitmap_offset = offset;
+	cosy_filter_call_cnt = NR_syscalls;
 }
 
 /* --- Asking the bitmap ------------------------------------------------------------------- */
@@ -65,8 +65,8 @@ static const unsigned long *allowed_calls(void)
 #ifdef CONFIG_SECCOMP_FILTER
 	const void *filter = READ_ONCE(current->seccomp.filter);
 
-	if (filter && cosy_filter_calls)
-		return filter + cosy_filter_bitmap;
+	if (filter && cosy_filter_call_cnt)
+		return filter + cosy_filter_bitmap_offset;
 #endif
 	return NULL;
 }
@@ -75,7 +75,7 @@ bool cosy_filter_allows(u32 number)
 {
 	const unsigned long *allowed = allowed_calls();
 
-	return allowed && number < cosy_filter_calls && test_bit(number, allowed);
+	return allowed && number < cosy_filter_call_cnt && test_bit(number, allowed);
 }
 
 /* The system calls that each composite makes.  No other operation is looked up here. */

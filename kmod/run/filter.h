@@ -25,11 +25,11 @@
 #define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
 
 /*
- * The number of calls that the bitmap has, and its place in struct seccomp_filter.  0 calls: this
+ * The number of calls that the bitmap has, and its offset in struct seccomp_filter.  0 calls: this
  * kernel's filters are not known, and no compound makes calls under one.  For call.S.
  */
-extern u32 cosy_filter_calls;
-extern unsigned long cosy_filter_bitmap;
+extern u32 cosy_filter_call_cnt;
+extern unsigned long cosy_filter_bitmap_offset;
 
 /*
  * Of each call that a compound may make, its number XOR that of the call that libc's function may

@@ -120,11 +120,19 @@ MUTANTS = [
     ),
     Mutant("cache-effective", "kmod/load/cache.c", "uid_eq(current_uid(), current_euid()) && ", "", by="kmod_cache"),
     Mutant("cache-group", "kmod/load/cache.c", " && gid_eq(current_gid(), current_egid());", ";", by="kmod_cache"),
-    Mutant("cache-buffer", "kmod/load/cache.c", "image->buffer_size == target->size && ", "", by="kmod_cache"),
-    Mutant("cache-ordinary", "kmod/load/cache.c", " && image->ordinary == target->ordinary &&", " &&", by="kmod_cache"),
-    Mutant("cache-user-space", "kmod/load/cache.c", "image->spaces[0] == spaces[0] && ", "", by="kmod_cache"),
-    Mutant("cache-pid-space", "kmod/load/cache.c", "image->spaces[1] == spaces[1] &&", "", by="kmod_cache"),
-    Mutant("cache-bytes", "kmod/load/cache.c", "!memcmp(image->container, container, len))", "1)", by="kmod_cache"),
+    Mutant("cache-buffer", "kmod/load/cache.c", "image->entry.buffer_size == target->size &&\n", "\n", by="kmod_cache"),
+    Mutant(
+        "cache-ordinary",
+        "kmod/load/cache.c",
+        "image->entry.ordinary == target->ordinary &&",
+        "",
+        by="kmod_cache",
+    ),
+    Mutant("cache-user-space", "kmod/load/cache.c", "image->entry.spaces[0] == spaces[0] && ", "", by="kmod_cache"),
+    Mutant("cache-pid-space", "kmod/load/cache.c", "image->entry.spaces[1] == spaces[1] &&", "", by="kmod_cache"),
+    Mutant(
+        "cache-bytes", "kmod/load/cache.c", "!memcmp(image->entry.container, container, len))", "1)", by="kmod_cache"
+    ),
     Mutant(
         "cache-find-served",
         "kmod/load/cache.c",
@@ -160,7 +168,7 @@ MUTANTS = [
     Mutant(
         "cache-locked",
         "kmod/load/cache.c",
-        "return !cosy_locked_charge(&image->locked, pages);",
+        "return !cosy_locked_charge(&image->entry.locked, pages);",
         "return true;",
         by="kmod_cache",
     ),
@@ -178,7 +186,9 @@ MUTANTS = [
         ")",
         by="kmod_cache",
     ),
-    Mutant("cache-uncharge", "kmod/load/cache.c", "\tcosy_locked_uncharge(&image->locked);\n", "", by="kmod_cache"),
+    Mutant(
+        "cache-uncharge", "kmod/load/cache.c", "\tcosy_locked_uncharge(&image->entry.locked);\n", "", by="kmod_cache"
+    ),
     # Charges
     Mutant(
         "locked-limit",
