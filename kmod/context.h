@@ -4,13 +4,13 @@
 #define COSY_CONTEXT_H
 
 #include <linux/xarray.h>
+#include "fast/state.h"
 #include "stats.h"
 
 struct cosy_buffer;
 struct cosy_prog;
 struct cosy_user;
 struct cosy_views;
-struct super_block;
 
 #define COSY_DIRECT_HANDLES 64
 
@@ -27,15 +27,8 @@ struct cosy_context {
 	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];
 	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
 	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
-	/*
-	 * The file systems of which a RUN made an ordinary read in the jiffy `fresh_in`: RUNs that
-	 * begin in the same jiffy take them over.  Only compared; threads that RUN at the same
-	 * time may overwrite each other's notes.
-	 */
-	unsigned long fresh_in;
-	const struct super_block *fresh[2];
-	const struct super_block *fresh_to_write; /* an ordinary write */
-	struct list_head followed; /* struct cosy_followed; the lock of the user's cache */
+	struct cosy_fresh_shared fresh; /* threads race: see there */
+	struct list_head followed;	/* struct cosy_followed; the lock of the user's cache */
 	unsigned int followed_cnt;
 	struct cosy_counters stats;
 };

@@ -205,7 +205,7 @@ fault:
 static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
 					   const struct inode *inode)
 {
-	return (run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb;
+	return (run->held & COSY_HELD_AGREED) && run->agreed.sb == inode->i_sb;
 }
 
 /*
@@ -213,7 +213,7 @@ static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
  */
 static void stat_agree(struct cosy_activation *run, const struct inode *inode)
 {
-	run->agreed = inode->i_sb;
+	run->agreed.sb = inode->i_sb;
 	run->held |= COSY_HELD_AGREED;
 }
 
@@ -229,7 +229,7 @@ static noinline int stat_ask(struct cosy_activation *run, const struct path *pat
 	if (more && S_ISREG(stat.mode) && tmpfs_getattr && tmpfs_answers_inode(path, inode) &&
 	    stat.blksize == i_blocksize(inode)) {
 		stat_agree(run, inode);
-		run->asked = 0;
+		run->agreed.asked = 0;
 	}
 	return stat_put(to, &stat);
 }
@@ -387,9 +387,9 @@ static noinline int statx_ask(struct cosy_activation *run, const struct path *pa
 	if (more && S_ISREG(stat.mode) && tmpfs_getattr && tmpfs_answers_inode(path, inode) &&
 	    tmpfs_is_unflagged(inode) && stat.blksize == i_blocksize(inode) && !stat.attributes) {
 		stat_agree(run, inode);
-		run->asked = mask | COSY_ASKED;
-		run->answered = stat.result_mask;
-		run->answered_attributes = stat.attributes_mask;
+		run->agreed.asked = mask | COSY_ASKED;
+		run->agreed.answered = stat.result_mask;
+		run->agreed.attributes = stat.attributes_mask;
 	}
 	mount_fill(path, &stat);
 	return statx_put(to, &stat);
@@ -399,10 +399,10 @@ static __always_inline int statx_put_inode(const struct cosy_activation *run,
 					   const struct path *path, struct statx __user *to,
 					   struct inode *inode)
 {
-	struct kstat stat = { .result_mask = run->answered,
-			      .attributes_mask = run->answered_attributes };
+	struct kstat stat = { .result_mask = run->agreed.answered,
+			      .attributes_mask = run->agreed.attributes };
 
-	inode_fill(inode, run->asked, &stat);
+	inode_fill(inode, run->agreed.asked, &stat);
 	if (stat.result_mask & STATX_BTIME)
 		stat.btime = container_of(inode, struct shmem_inode_info, vfs_inode)->i_crtime;
 	mount_fill(path, &stat);
@@ -424,7 +424,7 @@ s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *pat
 	/* statx asks a block device, too. */
 	if (unlikely(S_ISBLK(data_race(inode->i_mode))))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	if (likely(stat_is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
+	if (likely(stat_is_agreed(run, inode) && run->agreed.asked == (mask | COSY_ASKED) &&
 		   tmpfs_answers_inode(path, inode) && tmpfs_is_unflagged(inode))) {
 		error = static_call(cosy_hook_getattr)(path);
 		return error ? error : statx_put_inode(run, path, to, inode);

@@ -22,8 +22,8 @@ struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number)
 	 * each use.
 	 */
 	if (cosy_fd_is_borrowed(fd)) {
-		run->known[slot] = fd;
-		run->known_number[slot] = number;
+		run->descriptors.file[slot] = fd;
+		run->descriptors.number[slot] = number;
 	}
 	return fd;
 }

@@ -16,22 +16,22 @@
 #include "fast/page_cache.h"
 
 /* Forgets all descriptors.  call.S does so, too, before each ordinary call. */
-static __always_inline void cosy_descriptors_forget(struct cosy_activation *run)
+static __always_inline void cosy_descriptors_forget(struct cosy_descriptors *known)
 {
 	int i;
 
 	for (i = 0; i < COSY_KNOWN / 2; i++)
-		run->known_pair[i] = COSY_KNOWN_NONE;
+		known->pair[i] = COSY_KNOWN_NONE;
 }
 
 /* Starts a RUN with none known.  Clears the files, too, so that a mispredicted test finds none. */
-static __always_inline void cosy_descriptors_init(struct cosy_activation *run)
+static __always_inline void cosy_descriptors_init(struct cosy_descriptors *known)
 {
 	int i;
 
 	for (i = 0; i < COSY_KNOWN; i++)
-		run->known[i] = (struct fd){};
-	cosy_descriptors_forget(run);
+		known->file[i] = (struct fd){};
+	cosy_descriptors_forget(known);
 }
 
 /* Slow path of cosy_descriptor_get, for a descriptor that is not known. */
@@ -46,9 +46,9 @@ static __always_inline struct fd cosy_descriptor_get(struct cosy_activation *run
 	const u32 slot = number % COSY_KNOWN;
 
 	/* All that cosy_cached_file looks at but O_DIRECT stays as it is while the file is open. */
-	if (likely(run->known_number[slot] == number &&
-		   !(fd_file(run->known[slot])->f_flags & O_DIRECT)))
-		return run->known[slot];
+	if (likely(run->descriptors.number[slot] == number &&
+		   !(fd_file(run->descriptors.file[slot])->f_flags & O_DIRECT)))
+		return run->descriptors.file[slot];
 	return cosy_descriptor_look_up(run, number);
 }
 

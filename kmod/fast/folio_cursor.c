@@ -31,7 +31,7 @@ void cosy_cursors_drop(struct cosy_activation *run)
 	if (!(run->held & COSY_HELD_FOLIOS))
 		return;
 	for (i = 0; i < COSY_FOLIO_CURSORS; i++)
-		cursor_empty(&run->cursor[i]);
+		cursor_empty(&run->cursors.cursor[i]);
 	run->held &= ~COSY_HELD_FOLIOS;
 }
 
@@ -44,18 +44,19 @@ static struct cosy_folio_cursor *cursor_choose(struct cosy_activation *run,
 
 	if (!(run->held & COSY_HELD_FOLIOS)) {
 		for (i = 0; i < COSY_FOLIO_CURSORS; i++) {
-			run->cursor[i].mapping = NULL;
-			run->cursor[i].end = 0;
-			run->cursor[i].next = run->cursor[i].count = 0;
+			run->cursors.cursor[i].mapping = NULL;
+			run->cursors.cursor[i].end = 0;
+			run->cursors.cursor[i].next = run->cursors.cursor[i].count = 0;
 		}
-		run->next_cursor = 0;
+		run->cursors.next = 0;
 		run->held |= COSY_HELD_FOLIOS;
 	}
-	for (cursor = run->cursor; cursor < run->cursor + COSY_FOLIO_CURSORS; cursor++) {
+	for (cursor = run->cursors.cursor; cursor < run->cursors.cursor + COSY_FOLIO_CURSORS;
+	     cursor++) {
 		if (cursor->mapping == mapping)
 			return cursor;
 	}
-	cursor = &run->cursor[run->next_cursor++ % COSY_FOLIO_CURSORS];
+	cursor = &run->cursors.cursor[run->cursors.next++ % COSY_FOLIO_CURSORS];
 	cursor_empty(cursor);
 	cursor->mapping = mapping;
 	return cursor;

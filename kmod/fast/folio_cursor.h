@@ -18,13 +18,13 @@ struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 					  struct address_space *mapping, loff_t pos, size_t count);
 
 /* Empties the cursors at the start of a RUN. */
-static __always_inline void cosy_cursors_init(struct cosy_activation *run)
+static __always_inline void cosy_cursors_init(struct cosy_cursors *cursors)
 {
 	int i;
 
 	for (i = 0; i < COSY_FOLIO_CURSORS; i++) {
-		run->cursor[i].base = NULL;
-		run->cursor[i].mask = 0;
+		cursors->cursor[i].base = NULL;
+		cursors->cursor[i].mask = 0;
 	}
 }
 
@@ -39,7 +39,8 @@ static __always_inline struct cosy_folio_cursor *cosy_cursor_find(
 
 	if (unlikely(!(run->held & COSY_HELD_FOLIOS)))
 		return NULL;
-	for (cursor = run->cursor; cursor < run->cursor + COSY_FOLIO_CURSORS; cursor++) {
+	for (cursor = run->cursors.cursor; cursor < run->cursors.cursor + COSY_FOLIO_CURSORS;
+	     cursor++) {
 		if (cursor->mapping == mapping && pos >= cursor->start && pos < cursor->end) {
 			if (likely(cosy_folio_guard(cursor->folio, mapping) == COSY_GUARDS_HOLD))
 				return cursor;

@@ -2,52 +2,49 @@
 /* fresh.c - see fresh.h. */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
-#include "context.h"
 #include "fast/fresh.h"
 
-void cosy_fresh_init(struct cosy_activation *run)
+void cosy_fresh_init(struct cosy_fresh *fresh, const struct cosy_fresh_shared *shared)
 {
-	struct cosy_context *context = run->context;
-	bool still = READ_ONCE(context->fresh_in) == jiffies;
+	bool still = READ_ONCE(shared->in) == jiffies;
 
-	run->fresh[0] = still ? READ_ONCE(context->fresh[0]) : NULL;
-	run->fresh[1] = still ? READ_ONCE(context->fresh[1]) : NULL;
-	run->fresh_to_write = still ? READ_ONCE(context->fresh_to_write) : NULL;
-	run->unfresh = NULL;
-	run->unfresh_to_write = false;
-	run->sleeps = current->nvcsw;
+	fresh->read[0] = still ? READ_ONCE(shared->read[0]) : NULL;
+	fresh->read[1] = still ? READ_ONCE(shared->read[1]) : NULL;
+	fresh->write = still ? READ_ONCE(shared->write) : NULL;
+	fresh->wanted = NULL;
+	fresh->wanted_to_write = false;
+	fresh->sleeps = current->nvcsw;
 }
 
-void cosy_fresh_forget(struct cosy_activation *run)
+void cosy_fresh_forget(struct cosy_fresh *fresh)
 {
-	run->fresh[0] = run->fresh[1] = run->fresh_to_write = NULL;
-	run->sleeps = current->nvcsw;
+	fresh->read[0] = fresh->read[1] = fresh->write = NULL;
+	fresh->sleeps = current->nvcsw;
 }
 
-static void fresh_add(struct cosy_activation *run)
+static void fresh_add(struct cosy_fresh *fresh, struct cosy_fresh_shared *shared)
 {
-	struct cosy_context *context = run->context;
-	bool still = READ_ONCE(context->fresh_in) == jiffies;
+	bool still = READ_ONCE(shared->in) == jiffies;
 
-	if (run->sleeps != current->nvcsw)
-		cosy_fresh_forget(run);
-	if (run->unfresh_to_write) {
-		run->fresh_to_write = run->unfresh;
-		WRITE_ONCE(context->fresh_to_write, run->unfresh);
+	if (fresh->sleeps != current->nvcsw)
+		cosy_fresh_forget(fresh);
+	if (fresh->wanted_to_write) {
+		fresh->write = fresh->wanted;
+		WRITE_ONCE(shared->write, fresh->wanted);
 	} else if (!still) {
-		WRITE_ONCE(context->fresh_to_write, NULL);
+		WRITE_ONCE(shared->write, NULL);
 	}
-	run->fresh[1] = run->fresh[0];
-	run->fresh[0] = run->unfresh;
-	WRITE_ONCE(context->fresh[1], still ? READ_ONCE(context->fresh[0]) : NULL);
-	WRITE_ONCE(context->fresh[0], run->unfresh);
-	WRITE_ONCE(context->fresh_in, jiffies);
+	fresh->read[1] = fresh->read[0];
+	fresh->read[0] = fresh->wanted;
+	WRITE_ONCE(shared->read[1], still ? READ_ONCE(shared->read[0]) : NULL);
+	WRITE_ONCE(shared->read[0], fresh->wanted);
+	WRITE_ONCE(shared->in, jiffies);
 }
 
-void cosy_fresh_end(struct cosy_activation *run, s64 result)
+void cosy_fresh_end(struct cosy_fresh *fresh, struct cosy_fresh_shared *shared, s64 result)
 {
 	if (result >= 0)
-		fresh_add(run);
-	run->unfresh = NULL;
-	run->unfresh_to_write = false;
+		fresh_add(fresh, shared);
+	fresh->wanted = NULL;
+	fresh->wanted_to_write = false;
 }

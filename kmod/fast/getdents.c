@@ -204,7 +204,7 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 	result = fd_file(fd) ? directory_list(fd_file(fd), &listing) : -EBADF;
 	fdput(fd);
 	/* Calls with these names are likely to follow. */
-	run->named_call = run->calls;
+	run->names.last_call = run->calls;
 	return cosy_call_result(run, result);
 }
 

@@ -29,7 +29,7 @@ void cosy_child_drop(struct cosy_activation *run)
 	if (!(run->held & COSY_HELD_CHILD))
 		return;
 	run->held &= ~COSY_HELD_CHILD;
-	dput(run->child.dentry);
+	dput(run->names.child.dentry);
 }
 
 /* --- Mounts on the way --------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static bool mount_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, 
 /* Keeps the first `depth` entries only. */
 static void prefix_cut(struct cosy_activation *run, u32 depth)
 {
-	struct cosy_prefix *prefix = &run->prefix;
+	struct cosy_prefix *prefix = &run->names.prefix;
 
 	while (prefix->depth > depth) {
 		prefix->depth--;
@@ -110,7 +110,7 @@ static bool prefix_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt,
 
 bool cosy_prefix_holds(const struct cosy_activation *run)
 {
-	const struct cosy_prefix *prefix = &run->prefix;
+	const struct cosy_prefix *prefix = &run->names.prefix;
 	struct vfsmount *mnt = prefix->base.mnt;
 	u32 i;
 
@@ -147,7 +147,7 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct qstr *name,
 		      u32 end)
 {
-	struct cosy_prefix *prefix = &run->prefix;
+	struct cosy_prefix *prefix = &run->names.prefix;
 	struct dentry *dir = at->dentry, *entry;
 	enum cosy_guard failed;
 	unsigned int seq;
@@ -221,11 +221,11 @@ static u32 last_slash(const u8 *path, u32 length)
 	return length;
 }
 
-/* Goes from `base` along the first `length` bytes of `path`, to run->prefix.dir; then is a slash. */
+/* Goes from `base` along the first `length` bytes of `path`, to run->names.prefix.dir; then is a slash. */
 static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
 			u32 length)
 {
-	struct cosy_prefix *prefix = &run->prefix;
+	struct cosy_prefix *prefix = &run->names.prefix;
 	struct path dir = *base;
 	struct qstr name;
 	u32 i, from, end, same = 0;
@@ -282,13 +282,13 @@ static void root_keep(struct cosy_activation *run)
 	if (run->held & COSY_HELD_ROOT) {
 		do {
 			seq = cosy_fs_read_begin(fs);
-			kept = path_equal(&fs->root, &run->root);
+			kept = path_equal(&fs->root, &run->names.root);
 		} while (cosy_fs_read_retry(fs, seq));
 		if (likely(kept))
 			return;
 		cosy_root_drop(run);
 	}
-	get_fs_root(fs, &run->root);
+	get_fs_root(fs, &run->names.root);
 	run->held |= COSY_HELD_ROOT;
 }
 
@@ -322,13 +322,13 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 	if (unlikely(!found->more || !found->stays || slash >= COSY_PREFIX_TEXT ||
 		     !cosy_is_component(ret)))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	found->dir = &run->prefix.dir;
+	found->dir = &run->names.prefix.dir;
 	if (!absolute)
 		return prefix_enter(run, base, copy, slash);
 	root_keep(run);
 	if (slash)
-		return prefix_enter(run, &run->root, copy + 1, slash - 1);
-	run->prefix.dir = run->root;
+		return prefix_enter(run, &run->names.root, copy + 1, slash - 1);
+	run->names.prefix.dir = run->names.root;
 	return 0;
 }
 
@@ -346,7 +346,7 @@ void cosy_pwd_drop(struct cosy_activation *run)
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
 	run->held &= ~(COSY_HELD_PWD | COSY_HELD_AGREED);
-	path_put(&run->pwd);
+	path_put(&run->names.pwd);
 }
 
 void cosy_root_drop(struct cosy_activation *run)
@@ -356,5 +356,5 @@ void cosy_root_drop(struct cosy_activation *run)
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
 	run->held &= ~(COSY_HELD_ROOT | COSY_HELD_AGREED);
-	path_put(&run->root);
+	path_put(&run->names.root);
 }

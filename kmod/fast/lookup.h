@@ -112,6 +112,12 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
  */
 #define COSY_MAX_STRANGERS 8
 
+/* Starts a RUN, in which there was no call by name yet. */
+static inline void cosy_names_init(struct cosy_names *names)
+{
+	names->last_call = 0;
+}
+
 /* Drops the entry found last: part of cosy_held_drop. */
 void cosy_child_drop(struct cosy_activation *run);
 
@@ -138,10 +144,10 @@ static __always_inline bool cosy_lockref_add(struct lockref *ref, int least, int
 static __always_inline void cosy_child_keep(struct cosy_activation *run, struct vfsmount *mnt,
 					    struct dentry *child)
 {
-	struct dentry *old = run->child.dentry;
+	struct dentry *old = run->names.child.dentry;
 
-	run->child.dentry = child;
-	run->child.mnt = mnt;
+	run->names.child.dentry = child;
+	run->names.child.mnt = mnt;
 	if (likely(run->held & COSY_HELD_CHILD)) {
 		/* Not the last reference, since a file system in memory has one of its own. */
 		if (unlikely(!cosy_lockref_add(&old->d_lockref, 2, -1)))
@@ -149,9 +155,9 @@ static __always_inline void cosy_child_keep(struct cosy_activation *run, struct 
 		return;
 	}
 	run->held |= COSY_HELD_CHILD;
-	run->backwards = false;
-	run->strangers = 0;
-	run->child_dirfd = COSY_NO_DIRFD;
+	run->names.backwards = false;
+	run->names.strangers = 0;
+	run->names.child_dirfd = COSY_NO_DIRFD;
 }
 
 /*
@@ -198,11 +204,12 @@ static __always_inline bool cosy_entry_get(struct dentry *entry)
 static __always_inline struct dentry *cosy_neighbour(const struct cosy_activation *run,
 						     struct dentry *dir)
 {
-	struct dentry *child = run->child.dentry;
+	struct dentry *child = run->names.child.dentry;
 
 	if (unlikely(child->d_parent != dir || !cosy_dentry_has_siblings(child)))
 		return NULL;
-	return run->backwards ? cosy_dentry_before(dir, child) : cosy_dentry_after(dir, child);
+	return run->names.backwards ? cosy_dentry_before(dir, child)
+				    : cosy_dentry_after(dir, child);
 }
 
 /* Returns a reference to a neighbour of the entry found last, if that is `name`; else NULL. */
@@ -212,8 +219,8 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 	struct dentry *next = NULL;
 	int i;
 
-	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->child.dentry->d_parent) != dir ||
-	    run->strangers >= COSY_MAX_STRANGERS)
+	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->names.child.dentry->d_parent) != dir ||
+	    run->names.strangers >= COSY_MAX_STRANGERS)
 		return NULL;
 	spin_lock(&dir->d_lock);
 	for (i = 0; i < 2; i++) {
@@ -223,10 +230,10 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 			   cosy_entry_get(next)))
 			break;
 		next = NULL;
-		run->backwards = !run->backwards;
+		run->names.backwards = !run->names.backwards;
 	}
 	spin_unlock(&dir->d_lock);
-	run->strangers = next ? 0 : run->strangers + 1;
+	run->names.strangers = next ? 0 : run->names.strangers + 1;
 	return next;
 }
 
@@ -234,7 +241,7 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 static __always_inline struct dentry *cosy_same_child(struct cosy_activation *run,
 						      struct dentry *dir, const struct qstr *name)
 {
-	struct dentry *child = run->child.dentry;
+	struct dentry *child = run->names.child.dentry;
 	bool found;
 
 	if (!(run->held & COSY_HELD_CHILD))
@@ -356,7 +363,7 @@ static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
 		return false;
 	do {
 		seq = cosy_fs_read_begin(fs);
-		kept = path_equal(&fs->pwd, &run->pwd);
+		kept = path_equal(&fs->pwd, &run->names.pwd);
 	} while (cosy_fs_read_retry(fs, seq));
 	return kept;
 }
@@ -365,16 +372,16 @@ static __always_inline void cosy_pwd_get(struct cosy_activation *run, struct cos
 {
 	if (likely(cosy_pwd_is_kept(run))) {
 		ret->stays = true;
-		ret->dir = &run->pwd;
+		ret->dir = &run->names.pwd;
 		return;
 	}
 	cosy_pwd_drop(run);
 	/* Another thread may change it by chdir: the next call compares. */
 	ret->stays = ret->more;
 	if (ret->stays) {
-		get_fs_pwd(current->fs, &run->pwd);
+		get_fs_pwd(current->fs, &run->names.pwd);
 		run->held |= COSY_HELD_PWD;
-		ret->dir = &run->pwd;
+		ret->dir = &run->names.pwd;
 	} else {
 		get_fs_pwd(current->fs, &ret->pwd);
 		ret->dir = &ret->pwd;
@@ -409,7 +416,7 @@ static noinline s64 cosy_missing_again(struct cosy_activation *run, const struct
 			return cosy_guard_failed(run, COSY_GUARD_NAME);
 		result = cosy_child_get(run, found->dir->dentry, name, follow, false, ret);
 	}
-	if (result == -ENOENT && found->dir == &run->prefix.dir && !cosy_prefix_holds(run))
+	if (result == -ENOENT && found->dir == &run->names.prefix.dir && !cosy_prefix_holds(run))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	return result;
 }
@@ -427,8 +434,8 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	long copied;
 	s64 result;
 
-	ret->more = run->named_call && run->calls - run->named_call <= 1;
-	run->named_call = run->calls;
+	ret->more = run->names.last_call && run->calls - run->names.last_call <= 1;
+	run->names.last_call = run->calls;
 	if (dirfd == AT_FDCWD) {
 		cosy_pwd_get(run, ret);
 	} else {
@@ -470,8 +477,9 @@ static __always_inline void cosy_found_put(struct cosy_activation *run, s32 dirf
 {
 	if (found->more && found->stays) {
 		cosy_child_keep(run, found->path.mnt, found->path.dentry);
-		run->child_dirfd = found->dir == &run->prefix.dir ? COSY_NO_DIRFD : dirfd;
-		run->child_dir = found->dir;
+		run->names.child_dirfd =
+			found->dir == &run->names.prefix.dir ? COSY_NO_DIRFD : dirfd;
+		run->names.child_dir = found->dir;
 	} else {
 		dput(found->path.dentry);
 	}
@@ -489,7 +497,7 @@ static __always_inline struct dentry *cosy_supposed(const struct cosy_activation
 {
 	if (!again)
 		return cosy_neighbour(run, dir);
-	return likely(run->child.dentry->d_parent == dir) ? run->child.dentry : NULL;
+	return likely(run->names.child.dentry->d_parent == dir) ? run->names.child.dentry : NULL;
 }
 
 /* Bytes that comparing a name with its NUL may look at, by whole words. */
@@ -549,7 +557,7 @@ none:
 
 /*
  * Finds what cosy_find would find where the name comes next to the one before it, in the same
- * directory.  0 and the entry in run->child, without a reference for the caller; an error that is
+ * directory.  0 and the entry in run->names.child, without a reference for the caller; an error that is
  * the call's; or COSY_ORDINARY, and the caller asks cosy_find.
  *
  * The permission to search is asked for when the entry is known, so that it is asked for once.
@@ -564,15 +572,15 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 	const u8 *at;
 	int error;
 
-	if (unlikely(!(run->held & COSY_HELD_CHILD) || run->child_dirfd != dirfd ||
-		     (!again && run->strangers >= COSY_MAX_STRANGERS) ||
+	if (unlikely(!(run->held & COSY_HELD_CHILD) || run->names.child_dirfd != dirfd ||
+		     (!again && run->names.strangers >= COSY_MAX_STRANGERS) ||
 		     (dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))))
 		return COSY_ORDINARY;
 	at = cosy_reach(run, address, COSY_NAME_ROOM);
 	if (unlikely(!at))
 		return COSY_ORDINARY;
-	next = cosy_next_named(run, run->child_dir->dentry, at, at == (const u8 *)address, again,
-			       &seq);
+	next = cosy_next_named(run, run->names.child_dir->dentry, at, at == (const u8 *)address,
+			       again, &seq);
 	if (unlikely(!next))
 		return COSY_ORDINARY;
 	if (unlikely(cosy_child_refused(next, follow) != COSY_GUARDS_HOLD)) {
@@ -581,11 +589,11 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 		return COSY_ORDINARY;
 	}
 	if (!again) {
-		cosy_child_keep(run, run->child.mnt, next);
-		run->strangers = 0;
+		cosy_child_keep(run, run->names.child.mnt, next);
+		run->names.strangers = 0;
 	}
-	run->named_call = run->calls;
-	error = cosy_may_search(run->child_dir);
+	run->names.last_call = run->calls;
+	error = cosy_may_search(run->names.child_dir);
 	if (unlikely(error))
 		return error;
 	if (unlikely(read_seqcount_retry(&next->d_seq, seq)))

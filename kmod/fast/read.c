@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
+#include "context.h"
 #include "fast/descriptor.h"
 #include "fast/fast.h"
 #include "fast/folio_cursor.h"
@@ -55,8 +56,8 @@ static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct 
 	result = file->f_op->read_iter(&kiocb, to);
 	if (result >= 0)
 		*pos = kiocb.ki_pos;
-	if (run->unfresh)
-		cosy_fresh_end(run, result);
+	if (run->fresh.wanted)
+		cosy_fresh_end(&run->fresh, &run->context->fresh, result);
 	return result;
 }
 
@@ -107,7 +108,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	ssize_t result;
 	loff_t end;
 
-	if (unlikely(cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD)) {
+	if (unlikely(cosy_fresh_check(&run->fresh, mapping->host->i_sb) != COSY_GUARDS_HOLD)) {
 		run->refused = COSY_GUARD_FRESH;
 		goto rest;
 	}
@@ -202,7 +203,7 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 	size_t done = 0, bytes;
 	ssize_t result;
 
-	if (likely(cosy_fresh_check(run, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
+	if (likely(cosy_fresh_check(&run->fresh, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
 		do {
 			bytes = read_row(mapping, to + done, count - done, *pos, again, &fault);
 			again = false;
@@ -241,7 +242,7 @@ static __always_inline bool read_ends(struct cosy_activation *run, struct file *
 {
 	const struct address_space *mapping = file->f_mapping;
 
-	if (unlikely(cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD))
+	if (unlikely(cosy_fresh_check(&run->fresh, mapping->host->i_sb) != COSY_GUARDS_HOLD))
 		return false;
 	if (likely(!read_is_beyond(mapping, pos))) {
 		WRITE_ONCE(file->f_ra.prev_pos, pos);
@@ -387,7 +388,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 	struct cosy_folio_cursor *cursor = NULL;
 	ssize_t result = 0;
 
-	if (likely(cosy_fresh_check(run, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
+	if (likely(cosy_fresh_check(&run->fresh, mapping->host->i_sb) == COSY_GUARDS_HOLD)) {
 		cursor = cosy_cursor_find(run, mapping, *pos);
 		if (!cursor && unlikely(*pos >= i_size_read(mapping->host))) {
 			if (read_is_beyond(mapping, *pos))

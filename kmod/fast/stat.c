@@ -25,7 +25,7 @@ s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct 
 	if (unlikely(result))
 		return result;
 	cosy_child_keep(run, dir->mnt, child);
-	return cosy_attributes(run, &run->child, flags | AT_NO_AUTOMOUNT, to, true);
+	return cosy_attributes(run, &run->names.child, flags | AT_NO_AUTOMOUNT, to, true);
 }
 
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
@@ -70,7 +70,7 @@ static __always_inline s64 stat_named(struct cosy_activation *run, s32 dirfd, u6
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	result = cosy_find_next(run, dirfd, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
 	if (likely(!result))
-		return cosy_attributes(run, &run->child, flags | AT_NO_AUTOMOUNT, at, true);
+		return cosy_attributes(run, &run->names.child, flags | AT_NO_AUTOMOUNT, at, true);
 	if (result == COSY_ORDINARY)
 		return stat_found(run, dirfd, name, at, flags);
 	return result;
@@ -176,7 +176,7 @@ static __always_inline s64 statx_named(struct cosy_activation *run, s32 dirfd, u
 	s64 result = cosy_find_next(run, dirfd, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
 
 	if (likely(!result))
-		return cosy_extended_attributes(run, &run->child, flags, mask, at, true);
+		return cosy_extended_attributes(run, &run->names.child, flags, mask, at, true);
 	if (result == COSY_ORDINARY)
 		return statx_found(run, dirfd, name, flags, mask, at);
 	return result;

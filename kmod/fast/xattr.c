@@ -96,7 +96,7 @@ static noinline s64 xattr_named(struct cosy_activation *run, const u64 *r, bool 
 		return result;
 	result = cosy_find_next(run, AT_FDCWD, r[1], follow, true);
 	if (likely(!result))
-		return xattr_get(run, &run->child, name, r[3], r[4]);
+		return xattr_get(run, &run->names.child, name, r[3], r[4]);
 	if (result != COSY_ORDINARY)
 		return result;
 	result = cosy_find(run, AT_FDCWD, r[1], follow, true, &found);

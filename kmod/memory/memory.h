@@ -26,14 +26,20 @@
 /* Most bytes of work between two safepoints, and in one piece. */
 #define COSY_SLICE (16 << 10)
 
+/* Starts a RUN, in which there was no operation yet. */
+static inline void cosy_progress_init(struct cosy_progress *progress)
+{
+	progress->ops = 0;
+}
+
 /* Counts an operation's work.  False: it has to stop, and run->status says why. */
 static __always_inline bool cosy_spend(struct cosy_activation *run, u64 bytes)
 {
-	run->op_work += bytes + 64;
-	if (likely(run->op_work < COSY_SLICE))
+	run->progress.work += bytes + 64;
+	if (likely(run->progress.work < COSY_SLICE))
 		return true;
-	run->op_work = 0;
-	return !cosy_limits_pause(run, run->insn, run->op_resumes);
+	run->progress.work = 0;
+	return !cosy_limits_pause(run, run->insn, run->progress.resumes);
 }
 
 static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)

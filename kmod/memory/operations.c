@@ -4,10 +4,10 @@
 
 static __always_inline void op_begin(struct cosy_activation *run, u32 word, bool resumes)
 {
-	run->ops++;
+	run->progress.ops++;
 	run->insn = word >> 16;
-	run->op_work = 0;
-	run->op_resumes = resumes;
+	run->progress.work = 0;
+	run->progress.resumes = resumes;
 }
 
 #define COSY_COMPOSITE(...)

@@ -58,7 +58,7 @@ static s64 region_move(struct cosy_activation *run, const struct cosy_move *move
 {
 	if (run->held)
 		cosy_held_drop(run);
-	cosy_descriptors_forget(run);
+	cosy_descriptors_forget(&run->descriptors);
 	return cosy_move(run->context, move);
 }
 

@@ -3,48 +3,15 @@
 #ifndef COSY_ACTIVATION_H
 #define COSY_ACTIVATION_H
 
-#include <linux/file.h>
-#include <linux/path.h>
 #include <linux/uaccess.h>
 #include "core.h"
+#include "fast/state.h"
 
-struct address_space;
 struct cosy_buffer;
 struct cosy_context;
 struct cosy_prog;
 struct cosy_views;
-struct dentry;
-struct file;
-struct folio;
-struct super_block;
 struct task_struct;
-
-/* Folios that a cursor finds at once. */
-#define COSY_CURSOR_FOLIOS 15
-
-/*
- * The folios of a file's last read: the next read is probably there or just above.  Bytes `start`
- * up to `end` of `mapping` begin at `base`; `end` is 0 when there are none.
- */
-struct cosy_folio_cursor {
-	const struct address_space *mapping; /* to compare: no reference */
-	loff_t start, end;
-	const u8 *base;	     /* NULL when there are none */
-	u64 mask;	     /* of an offset from it; 0 when there are none */
-	struct folio *folio; /* which has them; a reference */
-	u32 next, count;     /* following[next..count): a reference each */
-	struct folio *following[COSY_CURSOR_FOLIOS]; /* the folios above, as they were found */
-};
-
-#define COSY_FOLIO_CURSORS 2
-
-/* Number of descriptors whose files are kept, by their lowest bits; see descriptor.h. */
-#define COSY_KNOWN 4
-/*
- * Empties two entries of known_number: each gets a descriptor that belongs into another entry, so
- * that no descriptor that is looked for there equals it.
- */
-#define COSY_KNOWN_NONE 1
 
 /* Bits of cosy_activation.held: the work of cosy_held_drop. */
 #define COSY_HELD_FOLIOS (1 << 0)
@@ -56,25 +23,26 @@ struct cosy_folio_cursor {
 #define COSY_HELD_ROOT	 (1 << 6)
 #define COSY_HELD_FAULTS (1 << 7) /* page faults are refused: see cosy_faults_allow */
 
-/* cosy_activation.child_dirfd that no call's argument is. */
-#define COSY_NO_DIRFD S64_MIN
+/* How long a RUN may go on, and how long it has: see limits.c. */
+struct cosy_clock {
+	u64 max_steps, max_ns; /* the smallest of the limits, 0 = none */
+	u64 granted;	       /* steps granted so far, from the compound's start on */
+	u64 ns_before;	       /* kernel time of earlier RUNs of this compound */
+	u64 exec_start;	       /* nanoseconds of the thread at the start of this RUN */
+	/*
+	 * With max_ns, at the start of this RUN: ktime_get_ns, and how often the thread had left
+	 * the processor; next_check is the earliest time at which the limit can be reached
+	 */
+	u64 wall_start, next_check;
+	unsigned long switches;
+	unsigned long entered; /* jiffies at the start of this RUN */
+};
 
-/* Bit of cosy_activation.asked: there is an answer. */
-#define COSY_ASKED (1u << 31)
-
-/* Directories that a name of several components is known to lead through: see lookup.c. */
-#define COSY_PREFIX_DEPTH 8
-#define COSY_PREFIX_TEXT  192 /* whole words */
-
-struct cosy_prefix {
-	struct path base; /* where the names begin; only compared */
-	struct path dir;  /* the last directory */
-	u32 depth;
-	u32 end[COSY_PREFIX_DEPTH];	     /* of each component, in the text */
-	unsigned int seq[COSY_PREFIX_DEPTH]; /* of each entry's sequence counter */
-	struct dentry *entry[COSY_PREFIX_DEPTH];
-	struct vfsmount *mount[COSY_PREFIX_DEPTH]; /* on each entry: a reference; NULL: none */
-	u8 text[COSY_PREFIX_TEXT] __aligned(8);	   /* of the components kept, each with its slash */
+/* Operations: see memory.h. */
+struct cosy_progress {
+	u64 ops;     /* made */
+	u32 work;    /* bytes that the one under way has done since its last safepoint */
+	u32 resumes; /* its registers hold the rest, so it may stop for a signal */
 };
 
 /*
@@ -99,88 +67,36 @@ struct cosy_activation {
 	 * While it points to true, cosy_safepoint_after is called after every call.  Points to
 	 * the program's `gone` or, where time is limited, to a constant
 	 */
-	const bool *look;
+	const bool *attention;
 	u64 frame_words; /* words of the deepest spill frame: a leave saves them */
 	u64 calls;	 /* system calls and composites made */
 	u64 pid;	 /* the answer of getpid; 0: not asked yet */
 	u32 held;	 /* COSY_HELD_*: not 0, call cosy_held_drop before sleeping */
-	union {
-		u32 known_number[COSY_KNOWN];	/* descriptors, see descriptor.h */
-		u64 known_pair[COSY_KNOWN / 2]; /* COSY_KNOWN_NONE: forgotten */
-	};
-	u64 detail; /* see enum cosy_status */
-	s64 code;   /* COSY_LEFT_CALL: the restart code */
-	u32 status; /* enum cosy_status; set before a leave ... */
-	u32 insn;   /* ... with the instruction to go on from */
+	u64 detail;	 /* see enum cosy_status */
+	s64 code;	 /* COSY_LEFT_CALL: the restart code */
+	u32 status;	 /* enum cosy_status; set before a leave ... */
+	u32 insn;	 /* ... with the instruction to go on from */
+
+	/* One part for each owner; descriptors are forgotten by the thunks as well */
+	struct cosy_descriptors descriptors;
+	struct cosy_fresh fresh;
+	struct cosy_cursors cursors;
+	struct cosy_names names;
+	struct cosy_agreed agreed;
+	struct cosy_progress progress;
+	struct cosy_clock clock;
+	struct cosy_views *views; /* NULL until the first one is made */
 
 	/* For C only */
 	struct cosy_prog *prog;
 	struct cosy_context *context;
-	bool put_off;		     /* set TIF_NOTIFY_RESUME again at the end */
-	u64 fast;		     /* calls made by a specialised version */
-	struct fd known[COSY_KNOWN]; /* the files of known_number; no references */
-	u32 refused; /* enum cosy_guard: set by cosy_descriptor_get and cosy_cursor_get */
-	/*
-	 * File systems of which an ordinary read was made since the last safepoint, or in this
-	 * jiffy before the RUN: see fresh.h.  Only compared
-	 */
-	const struct super_block *fresh[2];
-	const struct super_block *fresh_to_write; /* of which an ordinary write was made */
-	struct cosy_views *views;		  /* NULL until the first one is made */
-	/* Becomes one of `fresh` when the next ordinary call succeeds */
-	const struct super_block *unfresh;
-	bool unfresh_to_write; /* and `fresh_to_write`, as that call is a write */
-	unsigned long sleeps;  /* of the thread, when `fresh` and `fresh_to_write` last held */
-	u32 next_cursor;       /* the cursor to give up for another file */
-	/*
-	 * See folio_cursor.h.  Without COSY_HELD_FOLIOS only `base` and `mask` are valid: they
-	 * are empty
-	 */
-	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];
-	u64 named_call; /* `calls` at the last call by name; 0: none yet */
-	/*
-	 * With COSY_HELD_AGREED: a file system whose own answer was the inode's, see
-	 * attributes.c, only compared
-	 */
-	const struct super_block *agreed;
-	/*
-	 * The same for statx with the fields `asked`, | COSY_ASKED: the fields of its answer,
-	 * and the attributes that it may have
-	 */
-	u32 asked, answered;
-	u64 answered_attributes;
-	/*
-	 * With COSY_HELD_CHILD, see lookup.h: the entry found last, a reference, and its mount, of
-	 * which there is none; whether names come in the opposite order to the directory's list;
-	 * look-ups in a row that found no neighbour of it; and, if a call by name found it in the
-	 * directory of that descriptor itself (else COSY_NO_DIRFD), `dirfd` and that directory
-	 */
-	struct path child;
-	bool backwards;
-	u8 strangers;
-	s64 child_dirfd;
-	const struct path *child_dir;
-	struct cosy_prefix prefix; /* with COSY_HELD_PREFIX */
-	struct path pwd;  /* with COSY_HELD_PWD: the current directory, references; see lookup.h */
-	struct path root; /* with COSY_HELD_ROOT: the root directory, the same */
-	u64 ops;	  /* operations made */
-	u32 op_work;	  /* bytes that the one under way has done since its last safepoint */
-	u32 op_resumes;	  /* its registers hold the rest, so it may stop for a signal */
+	bool put_off; /* set TIF_NOTIFY_RESUME again at the end */
+	u64 fast;     /* calls made by a specialised version */
+	u32 refused;  /* enum cosy_guard: set by cosy_descriptor_get and cosy_cursor_get */
 	u64 ctx;
 	void __user *stack; /* the software stack */
 	u64 stack_size;
-	u64 sp, fp;	       /* see struct cosy_state */
-	u64 max_steps, max_ns; /* the smallest of the limits, 0 = none */
-	u64 granted;	       /* steps granted so far, from the compound's start on */
-	u64 ns_before;	       /* kernel time of earlier RUNs of this compound */
-	u64 exec_start;	       /* nanoseconds of the thread at the start of this RUN */
-	/*
-	 * With max_ns, at the start of this RUN: ktime_get_ns, and how often the thread had left
-	 * the processor; next_time_check is the earliest time at which the limit can be reached
-	 */
-	u64 wall_start, next_time_check;
-	unsigned long switches;
-	unsigned long entered;	/* jiffies at the start of this RUN */
+	u64 sp, fp;		/* see struct cosy_state */
 	struct hlist_node node; /* among the running tasks, see run.c */
 };
 

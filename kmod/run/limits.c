@@ -7,7 +7,7 @@
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
  * when it continues.  So under a time limit safepoints are closer together, and the time is also
- * checked after every call (run->look makes call.S check) and at each resume.  Between calls no
+ * checked after every call (run->attention makes call.S check) and at each resume.  Between calls no
  * page fault is served (faults_refuse).  A compound exceeds the limit by one call at most, or by
  * some thousand instructions.
  *
@@ -59,7 +59,7 @@ MODULE_PARM_DESC(max_kernel_ms,
 #define MAX_UNRESUMABLE_STAY (10 * COSY_MAX_STAY)
 
 /* Makes call.S ask for a safepoint after every call. */
-static const bool always_look = true;
+static const bool always_attend = true;
 
 static u64 limit_smaller(u64 a, u64 b)
 {
@@ -88,17 +88,17 @@ static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
 	u64 max = fuel_budget(run);
 
-	if (run->max_ns)
+	if (run->clock.max_ns)
 		max = min_t(u64, max, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
-	if (!run->max_steps || run->max_steps - run->granted >= max)
+	if (!run->clock.max_steps || run->clock.max_steps - run->clock.granted >= max)
 		return max;
-	return run->max_steps - run->granted + 1;
+	return run->clock.max_steps - run->clock.granted + 1;
 }
 
 static __always_inline void fuel_grant(struct cosy_activation *run, u64 fuel)
 {
 	run->entry.fuel = fuel;
-	run->granted += fuel;
+	run->clock.granted += fuel;
 }
 
 /* --- Time ----------------------------------------------------------------------------- */
@@ -133,32 +133,32 @@ static unsigned long task_switches(void)
  * scheduler's clock says, which may stand still for a tick.  One that has left it has used 1 ns
  * at least.
  */
-static u64 time_used(const struct cosy_activation *run)
+static u64 time_used(const struct cosy_clock *clock)
 {
-	if (!run->max_ns)
-		return READ_ONCE(current->se.sum_exec_runtime) - run->exec_start;
-	if (task_switches() == run->switches)
-		return ktime_get_ns() - run->wall_start;
-	return max(processor_time() - run->exec_start, 1ull);
+	if (!clock->max_ns)
+		return READ_ONCE(current->se.sum_exec_runtime) - clock->exec_start;
+	if (task_switches() == clock->switches)
+		return ktime_get_ns() - clock->wall_start;
+	return max(processor_time() - clock->exec_start, 1ull);
 }
 
-static bool time_is_up_limited(struct cosy_activation *run)
+static bool time_is_up_limited(struct cosy_clock *clock)
 {
 	u64 now = ktime_get_ns(), used;
 
 	/* The time used is at most the time that has passed. */
-	if (likely(now < run->next_time_check))
+	if (likely(now < clock->next_check))
 		return false;
-	used = run->ns_before + time_used(run);
-	if (used >= run->max_ns)
+	used = clock->ns_before + time_used(clock);
+	if (used >= clock->max_ns)
 		return true;
-	run->next_time_check = now + (run->max_ns - used);
+	clock->next_check = now + (clock->max_ns - used);
 	return false;
 }
 
 static __always_inline bool time_is_up(struct cosy_activation *run)
 {
-	return unlikely(run->max_ns) && time_is_up_limited(run);
+	return unlikely(run->clock.max_ns) && time_is_up_limited(&run->clock);
 }
 
 /*
@@ -177,20 +177,21 @@ static noinline void limits_start(struct cosy_activation *run, const struct cosy
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_steps =
+	run->clock.max_steps =
 		limit_smaller(limit_smaller(prog->max_steps, READ_ONCE(context->max_steps)),
 			      READ_ONCE(max_steps));
-	run->max_ns = limit_of_time(prog, context);
+	run->clock.max_ns = limit_of_time(prog, context);
 	/* The counts come from the user: they may only make the rest smaller. */
-	if (run->max_steps)
-		run->granted = min(run->granted, run->max_steps);
-	if (run->max_ns) {
-		run->look = &always_look;
-		run->ns_before = min(run->ns_before, run->max_ns);
-		run->switches = task_switches();
-		run->exec_start = processor_time();
-		run->wall_start = ktime_get_ns();
-		run->next_time_check = run->wall_start + (run->max_ns - run->ns_before);
+	if (run->clock.max_steps)
+		run->clock.granted = min(run->clock.granted, run->clock.max_steps);
+	if (run->clock.max_ns) {
+		run->attention = &always_attend;
+		run->clock.ns_before = min(run->clock.ns_before, run->clock.max_ns);
+		run->clock.switches = task_switches();
+		run->clock.exec_start = processor_time();
+		run->clock.wall_start = ktime_get_ns();
+		run->clock.next_check =
+			run->clock.wall_start + (run->clock.max_ns - run->clock.ns_before);
 		faults_refuse(run);
 	}
 	fuel_grant(run, fuel_budget_limited(run));
@@ -200,13 +201,13 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_steps = 0;
-	run->max_ns = 0;
-	run->look = prog->gone;
-	run->granted = steps;
-	run->ns_before = ns;
-	run->entered = jiffies;
-	run->exec_start = READ_ONCE(current->se.sum_exec_runtime);
+	run->clock.max_steps = 0;
+	run->clock.max_ns = 0;
+	run->attention = prog->gone;
+	run->clock.granted = steps;
+	run->clock.ns_before = ns;
+	run->clock.entered = jiffies;
+	run->clock.exec_start = READ_ONCE(current->se.sum_exec_runtime);
 	if (unlikely(prog->max_steps | prog->max_ns | READ_ONCE(context->max_steps) |
 		     READ_ONCE(context->max_ns) | READ_ONCE(max_steps) | READ_ONCE(max_kernel_ms)))
 		limits_start(run, context);
@@ -223,8 +224,8 @@ bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context
 
 void cosy_limits_stop(struct cosy_activation *run)
 {
-	run->entry.state.steps = run->granted - run->entry.fuel;
-	run->entry.state.kernel_ns = run->ns_before + time_used(run);
+	run->entry.state.steps = run->clock.granted - run->entry.fuel;
+	run->entry.state.kernel_ns = run->clock.ns_before + time_used(&run->clock);
 }
 
 /* --- Safepoints ---------------------------------------------------------------------------- */
@@ -271,7 +272,7 @@ u32 cosy_safepoint_after(struct cosy_activation *run)
 
 	cosy_faults_allow(run);
 	status = safepoint_poll(run);
-	if (status == COSY_DONE && run->max_ns)
+	if (status == COSY_DONE && run->clock.max_ns)
 		faults_refuse(run);
 	return status;
 }
@@ -299,7 +300,7 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 
 	cosy_faults_allow(run);
 	/* The limit comes first: going on from here would be one step over it. */
-	if (run->max_steps && run->granted > run->max_steps)
+	if (run->clock.max_steps && run->clock.granted > run->clock.max_steps)
 		status = COSY_ENDED_STEPS;
 	else
 		status = safepoint_poll(run);
@@ -311,10 +312,11 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 	}
 	if (run->held)
 		cosy_held_drop(run);
-	cosy_descriptors_forget(run);
-	cosy_fresh_forget(run);
-	fuel_grant(run, run->max_steps | run->max_ns ? fuel_budget_limited(run) : fuel_budget(run));
-	if (run->max_ns)
+	cosy_descriptors_forget(&run->descriptors);
+	cosy_fresh_forget(&run->fresh);
+	fuel_grant(run, run->clock.max_steps | run->clock.max_ns ? fuel_budget_limited(run)
+								 : fuel_budget(run));
+	if (run->clock.max_ns)
 		faults_refuse(run);
 	return 0;
 }
@@ -332,7 +334,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 	else if (resumes && (work_due(run) || cosy_stay_is_over(run)))
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) ||
-			      time_after(jiffies, run->entered + MAX_UNRESUMABLE_STAY)))
+			      time_after(jiffies, run->clock.entered + MAX_UNRESUMABLE_STAY)))
 		status = COSY_LEFT_NATIVE; /* the instruction cannot go on from its middle */
 	cond_resched();
 	if (status != COSY_DONE) {

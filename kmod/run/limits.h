@@ -41,7 +41,7 @@ static __always_inline unsigned long cosy_traced_work(void)
  */
 static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 {
-	return time_after(jiffies, run->entered + COSY_MAX_STAY);
+	return time_after(jiffies, run->clock.entered + COSY_MAX_STAY);
 }
 
 /* Returns the steps between two safepoints of a program of `insn_cnt` instructions. */
@@ -82,7 +82,7 @@ bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op);
 static __always_inline bool cosy_between_calls(struct cosy_activation *run, enum cosy_op op)
 {
 	if (likely(!(READ_ONCE(task_thread_info(run->task)->flags) & COSY_CALL_WORK) &&
-		   !cosy_is_watched(run) && !READ_ONCE(*run->look)))
+		   !cosy_is_watched(run) && !READ_ONCE(*run->attention)))
 		return false;
 	return cosy_leave_between(run, op);
 }

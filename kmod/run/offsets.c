@@ -20,13 +20,13 @@ int main(void)
 	OFFSET(RUN_BASE, cosy_activation, base);
 	OFFSET(RUN_STACK_POINTER, cosy_activation, stack_pointer);
 	OFFSET(RUN_TASK, cosy_activation, task);
-	OFFSET(RUN_LOOK, cosy_activation, look);
+	OFFSET(RUN_ATTENTION, cosy_activation, attention);
 	OFFSET(RUN_FRAME_WORDS, cosy_activation, frame_words);
 	OFFSET(RUN_CALLS, cosy_activation, calls);
 	OFFSET(RUN_PID, cosy_activation, pid);
 	OFFSET(RUN_HELD, cosy_activation, held);
 	DEFINE(HELD_FAULTS, COSY_HELD_FAULTS);
-	OFFSET(RUN_KNOWN, cosy_activation, known_pair);
+	OFFSET(RUN_KNOWN, cosy_activation, descriptors.pair);
 	DEFINE(KNOWN_NONE, COSY_KNOWN_NONE);
 	OFFSET(RUN_DETAIL, cosy_activation, detail);
 	OFFSET(RUN_CODE, cosy_activation, code);

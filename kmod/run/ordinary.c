@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ordinary.c - see ordinary.h. */
 #include <linux/ptrace.h>
+#include "context.h"
 #include "fast/descriptor.h"
 #include "fast/fresh.h"
 #include "run/dispatch.h"
@@ -13,10 +14,10 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
 
 	if (run->held)
 		cosy_held_drop(run);
-	cosy_descriptors_forget(run);
+	cosy_descriptors_forget(&run->descriptors);
 	result = static_call(cosy_dispatch)(regs, number);
-	if (run->unfresh)
-		cosy_fresh_end(run, result);
+	if (run->fresh.wanted)
+		cosy_fresh_end(&run->fresh, &run->context->fresh, result);
 	return cosy_call_result(run, result);
 }
 

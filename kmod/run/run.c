@@ -19,9 +19,11 @@
 #include "fast/folio_cursor.h"
 #include "fast/fresh.h"
 #include "fast/guard.h"
+#include "fast/lookup.h"
 #include "load/recall.h"
 #include "load/program.h"
 #include "memory/access.h"
+#include "memory/memory.h"
 #include "run/filter.h"
 #include "run/frame.h"
 #include "run/held.h"
@@ -220,8 +222,8 @@ static void run_count(struct cosy_context *context, const struct cosy_activation
 		cosy_stats_add(&context->stats, COSY_COUNT_CALLS, run->calls);
 	if (run->fast)
 		cosy_stats_add(&context->stats, COSY_COUNT_FAST, run->fast);
-	if (run->ops)
-		cosy_stats_add(&context->stats, COSY_COUNT_OPS, run->ops);
+	if (run->progress.ops)
+		cosy_stats_add(&context->stats, COSY_COUNT_OPS, run->progress.ops);
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + run->status, 1);
 }
 
@@ -241,13 +243,13 @@ static __always_inline void activation_init(struct cosy_activation *run,
 	run->fast = 0;
 	run->pid = 0;
 	run->held = 0;
-	cosy_cursors_init(run);
-	cosy_descriptors_init(run);
+	cosy_cursors_init(&run->cursors);
+	cosy_descriptors_init(&run->descriptors);
 	run->put_off = false;
 	run->views = NULL;
-	cosy_fresh_init(run);
-	run->named_call = 0;
-	run->ops = 0;
+	cosy_fresh_init(&run->fresh, &context->fresh);
+	cosy_names_init(&run->names);
+	cosy_progress_init(&run->progress);
 	run->status = COSY_DONE;
 	run->insn = 0;
 	run->detail = 0;

@@ -351,7 +351,8 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 	if (owner == OWNER_OTHER)
 		return COSY_ORDINARY;
 	if (owner == OWNER_EXT4 &&
-	    unlikely(cosy_fresh_check_to_write(run, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
+	    unlikely(cosy_fresh_check_to_write(&run->fresh, file_inode(file)->i_sb) !=
+		     COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	/* Checked here and under the lock, so that nobody is asked twice about a failing write. */
 	if (unlikely(position < 0 || !cached_write_allowed(write, owner)))

@@ -28,7 +28,7 @@ static s64 send_waiting(struct cosy_activation *run, struct socket *socket, u64 
 	int error;
 
 	cosy_held_drop(run);
-	cosy_descriptors_forget(run);
+	cosy_descriptors_forget(&run->descriptors);
 	error = cosy_import_user(ITER_SOURCE, (void __user *)address, count, &message.msg_iter);
 	return error ? error : sock_sendmsg(socket, &message);
 }

@@ -188,7 +188,7 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	if (unlikely(cosy_fresh_check(run, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
+	if (unlikely(cosy_fresh_check(&run->fresh, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	/* The compound itself may store by a mapping of the file: that is no call, and comes later. */
 	if (unlikely(mapping_writably_mapped(file->f_mapping)))

@@ -9,6 +9,7 @@
 #include <linux/sched/xacct.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
+#include "context.h"
 #include "fast/fast.h"
 #include "fast/descriptor.h"
 #include "fast/fresh.h"
@@ -35,7 +36,7 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 
 	ret = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(ret)) {
-		run->unfresh = NULL;
+		run->fresh.wanted = NULL;
 		return cosy_call_result(run, ret);
 	}
 	iov_iter_bvec(&from, ITER_SOURCE, piece,
@@ -46,8 +47,8 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	if (unlikely(!file_start_write_trylock(file)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	ret = file->f_op->write_iter(&kiocb, &from);
-	if (run->unfresh)
-		cosy_fresh_end(run, ret);
+	if (run->fresh.wanted)
+		cosy_fresh_end(&run->fresh, &run->context->fresh, ret);
 	if (unlikely(ret == -ENOSPC)) {
 		/* To make room tmpfs splits huge pages, which it cannot while a view holds them. */
 		file_end_write(file);

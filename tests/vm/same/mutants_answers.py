@@ -98,7 +98,7 @@ MUTANTS = [
     Mutant(
         "descriptor-forget-ordinary",
         "kmod/run/ordinary.c",
-        "\tcosy_descriptors_forget(run);\n\tresult = static_call",
+        "\tcosy_descriptors_forget(&run->descriptors);\n\tresult = static_call",
         "\tresult = static_call",
         by="fast_read",
     ),

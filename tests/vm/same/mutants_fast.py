@@ -80,7 +80,7 @@ MUTANTS = [
     Mutant(
         "fresh",
         "kmod/fast/fresh.h",
-        "(likely(run->fresh[0] == sb) || run->fresh[1] == sb))",
+        "(likely(fresh->read[0] == sb) || fresh->read[1] == sb))",
         "1)",
         by="fast_failed",
         disk=True,
@@ -88,7 +88,7 @@ MUTANTS = [
     Mutant(
         "fresh-slept",
         "kmod/fast/fresh.h",
-        "if (likely(run->sleeps == current->nvcsw) &&\n",
+        "if (likely(fresh->sleeps == current->nvcsw) &&\n",
         "if (1 &&\n",
         by="fast_failed",
         disk=True,
@@ -96,8 +96,8 @@ MUTANTS = [
     Mutant(
         "fresh-slept-forget",
         "kmod/fast/fresh.c",
-        "if (run->sleeps != current->nvcsw)\n\t\tcosy_fresh_forget(run);",
-        "run->sleeps = current->nvcsw;",
+        "if (fresh->sleeps != current->nvcsw)\n\t\tcosy_fresh_forget(fresh);",
+        "fresh->sleeps = current->nvcsw;",
         by="fast_failed",
         disk=True,
     ),
@@ -111,7 +111,7 @@ MUTANTS = [
     Mutant(
         "fresh-end",
         "kmod/fast/read.c",
-        "cosy_fresh_check(run, mapping->host->i_sb) != COSY_GUARDS_HOLD))\n\t\treturn false;",
+        "cosy_fresh_check(&run->fresh, mapping->host->i_sb) != COSY_GUARDS_HOLD))\n\t\treturn false;",
         "0))\n\t\treturn false;",
         by="fast_failed",
         disk=True,
@@ -178,7 +178,7 @@ MUTANTS = [
     Mutant(
         "agreed-other",
         "kmod/fast/attributes.c",
-        "&& run->agreed == inode->i_sb;",
+        "&& run->agreed.sb == inode->i_sb;",
         ";",
         by="fast_next",
         harmless="only statx relies on it where the setting can be read, and each tmpfs answers statx alike",
@@ -213,11 +213,11 @@ MUTANTS = [
         "READ_ONCE(info->swapped) + 1 !=",
         by="same",
     ),
-    Mutant("next-dirfd", "kmod/fast/lookup.h", "|| run->child_dirfd != dirfd ||", "||", by="fast_next"),
+    Mutant("next-dirfd", "kmod/fast/lookup.h", "|| run->names.child_dirfd != dirfd ||", "||", by="fast_next"),
     Mutant(
         "next-prefix",
         "kmod/fast/lookup.h",
-        "found->dir == &run->prefix.dir ? COSY_NO_DIRFD : dirfd",
+        "found->dir == &run->names.prefix.dir ? COSY_NO_DIRFD : dirfd",
         "dirfd",
         by="fast_next",
     ),
@@ -258,7 +258,11 @@ MUTANTS = [
         by="fast_list",
     ),
     Mutant(
-        "next-search", "kmod/fast/lookup.h", "error = cosy_may_search(run->child_dir);", "error = 0;", by="fast_list"
+        "next-search",
+        "kmod/fast/lookup.h",
+        "error = cosy_may_search(run->names.child_dir);",
+        "error = 0;",
+        by="fast_list",
     ),
     Mutant("next-changed", "kmod/fast/lookup.h", "read_seqcount_retry(&next->d_seq, seq)", "0", by="held"),
     Mutant(
@@ -269,18 +273,20 @@ MUTANTS = [
         by="held",
     ),
     Mutant("child-drop", "kmod/run/held.c", "cosy_child_drop(run);", "", by="fast_list"),
-    Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;", by="fast_stat"),
+    Mutant(
+        "pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->names.pwd);", "kept = true;", by="fast_stat"
+    ),
     Mutant(
         "pwd-threads",
         "kmod/fast/lookup.h",
-        "kept = path_equal(&fs->pwd, &run->pwd);",
+        "kept = path_equal(&fs->pwd, &run->names.pwd);",
         "kept = true;",
         by="fast_threads",
     ),
     Mutant(
         "root-threads",
         "kmod/fast/lookup.c",
-        "kept = path_equal(&fs->root, &run->root);",
+        "kept = path_equal(&fs->root, &run->names.root);",
         "kept = true;",
         by="fast_threads",
     ),
@@ -331,13 +337,17 @@ MUTANTS = [
     Mutant(
         "missing-reached",
         "kmod/fast/lookup.h",
-        "found->dir == &run->prefix.dir && !cosy_prefix_holds(run)",
+        "found->dir == &run->names.prefix.dir && !cosy_prefix_holds(run)",
         "0",
         by="held",
     ),
     Mutant("missing-left", "kmod/fast/lookup.c", "error == -ENOENT && !cosy_prefix_holds(run)", "0", by="held"),
     Mutant(
-        "root", "kmod/fast/lookup.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
+        "root",
+        "kmod/fast/lookup.c",
+        "kept = path_equal(&fs->root, &run->names.root);",
+        "kept = true;",
+        by="fast_missing",
     ),
     Mutant("root-drop", "kmod/run/held.c", "cosy_root_drop(run);", "", by="fast_missing"),
     Mutant("passed", "kmod/fast/site.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
@@ -350,7 +360,7 @@ MUTANTS = [
         harmless="on kernels before 6.13, which have no multigrain timestamps: --kernel 7.3 notices",
     ),
     # statx and extended attributes
-    Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", "", by="fast_statx"),
+    Mutant("statx-mask", "kmod/fast/attributes.c", "run->agreed.asked == (mask | COSY_ASKED) &&", "", by="fast_statx"),
     Mutant(
         "statx-flags",
         "kmod/fast/attributes.c",
@@ -610,7 +620,7 @@ MUTANTS = [
     Mutant(
         "filter-number",
         "kmod/run/filter.c",
-        "return allowed && number < cosy_filter_calls && test_bit(",
+        "return allowed && number < cosy_filter_call_cnt && test_bit(",
         "return allowed && test_bit(",
         by="filter",
         harmless="LOAD knows no number above 511, and from the kernel's last call to there the bits are zeros",

@@ -209,7 +209,7 @@ MUTANTS = [
     Mutant(
         "region-forget",
         "kmod/move/region.c",
-        "\tcosy_descriptors_forget(run);\n",
+        "\tcosy_descriptors_forget(&run->descriptors);\n",
         "",
         harmless="of a table that others share none are known, and no loan changes the task's own",
     ),

@@ -45,7 +45,7 @@ MUTANTS = [
     Mutant(
         "view-fresh",
         "kmod/view/view_read.c",
-        "if (unlikely(cosy_fresh_check(run, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))",
+        "if (unlikely(cosy_fresh_check(&run->fresh, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))",
         "if (0)",
         by="view_edges",
     ),
