@@ -89,8 +89,11 @@ static void make_new(void)
 static void make_dirty(void)
 {
 	static char bytes[65536];
-	int fd = open(FILE_PATH, O_WRONLY | O_TRUNC);
+	int fd;
 
+	/* A file that was truncated would be written back when it is closed. */
+	unlink(FILE_PATH);
+	fd = open(FILE_PATH, O_CREAT | O_WRONLY, 0644);
 	for (int i = 0; i < 20; i++)
 		if (pwrite(fd, bytes, sizeof(bytes), i * 262144l) < 0)
 			perror("pwrite");
@@ -354,6 +357,23 @@ static void read_hole(void)
 	map_file(O_RDONLY, PROT_READ, 65536);
 	done = *(volatile char *)(map + 40000) == 0;
 }
+/* A hole that was read is a clean page, which counts as a block until it is dropped. */
+static void make_read_hole(void)
+{
+	make_holes();
+	read_hole();
+	munmap(map, map_size);
+	map = NULL;
+	close(later_fd);
+	later_fd = -1;
+}
+static void drop_caches(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	DO(write(fd, "1", 1));
+	close(fd);
+}
 static void write_back(void)
 {
 	sync();
@@ -450,6 +470,7 @@ static const struct {
 	{ "sendfile, opened before", open_to_read, send_before, BY_PATH, false },
 	{ "exec", make_executable, execute, BY_PATH, false },
 	{ "read of a hole", make_holes, read_hole, BY_PATH, false },
+	{ "drop of a hole's page", make_read_hole, drop_caches, BY_PATH, false },
 	{ "writeback", make_dirty, write_back, BY_PATH, false },
 	{ "readlink", nothing, read_link, THE_LINK, false },
 	{ "chdir", nothing, change_directory, BY_PATH, true },

@@ -91,6 +91,8 @@ _CALLS = (
     "deny",
 )
 _RANDOM = ("same", "race")
+# Of metadata windows, which need the module's parameter.
+_METADATA = ("watch_guard", "watch_attack", "watch_race")
 # Tests that leave nothing that another one could use: a file system that has failed, a module that
 # was loaded again; and ones on processors of their own, of which QEMU has these models.
 _PROCESSORS = {"processor-MDS": "Skylake-Server", "processor-Retbleed": "EPYC", "processor-TSA": "EPYC-Milan"}
@@ -115,6 +117,8 @@ def _tests_of(mutant: Mutant) -> list[str]:
         return [mutant.by]
     if mutant.file.startswith("kmod/move/"):
         tests = _MOVED
+    elif mutant.file.startswith("kmod/watch/"):
+        tests = _METADATA
     elif mutant.file == "kmod/run/filter.c":
         tests = _WATCHED
     elif not mutant.file.startswith(("kmod/fast/", "kmod/view/")):
@@ -181,6 +185,9 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
         arguments += ["--env", setting]
     programs = options.build / "tests/vm"
     put = [programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"]
+    if set(tests) & set(_METADATA):
+        arguments.append("--append=cosy.metadata=1")
+        put += [programs / "guest" / name for name in _METADATA]
     if "held" in tests:
         arguments += ["--module", _HOLDING]
         put += [programs / "holding/held", programs / "holding/held_view", _HOLDING / "holding.sh"]

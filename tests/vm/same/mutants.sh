@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest,
-# `types` (../failing), `processor-REASON`, `held`, `same` and `race`.  Says which one it is at, so that
-# a machine that goes down tells that, too.
+# `watch_guard` and its like, `types` (../failing), `processor-REASON`, `held`, `same` and `race`.
+# Says which one it is at, so that a machine that goes down tells that, too.
 # Exit status 1 when one failed.
 disk=$1
 shift
@@ -28,6 +28,16 @@ for name in "$@"; do
 	same | race) compare "$name" >/tmp/out 2>&1 ;;
 	types) sh /t/failing.sh types >/tmp/out 2>&1 ;;
 	processor-*) sh /t/processor.sh /t/guest "${name#processor-}" kmod_call >/tmp/out 2>&1 ;;
+	watch_*)
+		# Without watchers they would pass: the self-test has noticed.
+		if [ "$(cat /sys/module/cosy/parameters/metadata_state)" = on ]; then
+			mkdir -p "$directory/$name"
+			"/t/$name" "$directory/$name" 100 >/tmp/out 2>&1
+		else
+			echo "FAIL $(cat /sys/module/cosy/parameters/metadata_state)" >/tmp/out
+			false
+		fi
+		;;
 	held)
 		# A RUN's first call on ext4 is the ordinary one (FRESH), and held_view's regions make no other.
 		[ "$disk" = tmpfs ] && programs="held held_view" || programs=held
