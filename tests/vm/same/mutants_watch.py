@@ -70,10 +70,12 @@ MUTANTS = [
     Mutant(
         "watch-word-first",
         "kmod/watch/watcher.c",
-        "\tword_change(slot->watcher, slot->word);\n\traw_spin_lock(&bucket->lock);\n\tif (!hlist_unhashed(&slot->node))\n"
+        "\tword_change(slot->watcher, slot->word);\n"
+        "\traw_spin_lock(&bucket->lock);\n\tif (!hlist_unhashed(&slot->node))\n"
         "\t\tbucket_drop(bucket, slot);\n\traw_spin_unlock(&bucket->lock);\n",
         "\traw_spin_lock(&bucket->lock);\n\tif (!hlist_unhashed(&slot->node))\n"
-        "\t\tbucket_drop(bucket, slot);\n\traw_spin_unlock(&bucket->lock);\n\tword_change(slot->watcher, slot->word);\n",
+        "\t\tbucket_drop(bucket, slot);\n\traw_spin_unlock(&bucket->lock);\n"
+        "\tword_change(slot->watcher, slot->word);\n",
         out_of_reach="a thread that is preempted between two instructions",
     ),
     # A READ's checks
