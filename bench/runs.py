@@ -4,6 +4,7 @@
 
     bench/runs.py --kernel 6.12 --workload programs --row "du.*tree 500"
     bench/runs.py --kernel 6.12 --cases DIRECTORY
+    bench/runs.py --kernel 7.3 --workload process --row records --size 6600
 
 The virtual machine's clock counts instructions. Each program runs --count times plain and then as
 often marked, by the default settings, and the module knows nothing of it before. Prints for each
@@ -73,8 +74,11 @@ def benchmark_rows(options: argparse.Namespace) -> list[Row]:
             continue
         if case.program == "process":
             program = str(case.parameters["program"])
-            name = f"{program} {case.settings['count']}"
-            arguments = [".", str(case.settings["count"])]
+            count = str(options.size or case.settings["count"])
+            name = f"{program} {count}"
+            arguments = [".", count]
+            if any(row.name == name for row in rows):
+                continue
         else:
             program = str(case.settings["program"])
             tree = str(case.parameters["tree"])
@@ -162,6 +166,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--workload", default="programs", help="programs, process, or both with a comma between")
     parser.add_argument("--cases", type=Path, metavar="DIRECTORY", help="these programs instead")
     parser.add_argument("--row", default="", metavar="PATTERN", help="only rows whose names match")
+    parser.add_argument("--size", type=int, metavar="N", help="of each program of process, in place of its own")
     parser.add_argument("--count", type=int, default=10, metavar="N", help="runs of each; 10")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in the programs' environment")
     parser.add_argument("--build", type=Path, default=TREE / "build", metavar="DIR")

@@ -38,7 +38,7 @@ class Lines(unittest.TestCase):
         self.assertEqual(row.complaint(3), "not all of its runs ended")
 
     def test_rows_are_those_of_the_benchmarks(self) -> None:
-        options = argparse.Namespace(workload="process,programs", row="du -s.*tree 500|records.*long")
+        options = argparse.Namespace(workload="process,programs", row="du -s.*tree 500|records.*long", size=None)
         names = [(row.program, row.arguments) for row in runs.benchmark_rows(options)]
         self.assertEqual(
             names,
@@ -48,6 +48,10 @@ class Lines(unittest.TestCase):
                 ("programs-du", ["tree-5000"]),
             ],
         )
+
+    def test_a_size_makes_one_row_of_each_program(self) -> None:
+        options = argparse.Namespace(workload="process", row="records", size=6600)
+        self.assertEqual([row.arguments for row in runs.benchmark_rows(options)], [[".", "6600"]])
 
 
 if __name__ == "__main__":
