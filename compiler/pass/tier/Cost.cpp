@@ -713,6 +713,8 @@ void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
   Whole.All = Whole.All + Cost.All;
   Whole.Share = shareOf(Whole.All);
   Whole.Rounds.append(Cost.Rounds);
+  // As in a region itself, a call on a conditional path counts where it is made.
+  Whole.Loses &= Cost.Loses;
   for (int64_t Round : Cost.Rounds)
     Whole.Loses &= Round <= 0;
   if (!IsEntered)
