@@ -24,6 +24,8 @@
 #define COSY_COST_SEEN_INSN 52	 /*=cost_seen_insn*/
 /* Asking whether that is so, before there is a context.  Chosen. */
 #define COSY_COST_QUESTION 15000
+/* Of that: asking the history, and the time of the thread.  Chosen. */
+#define COSY_COST_RECALL 3000
 
 /* Asking libcosy once more, in vain.  Chosen. */
 #define COSY_COST_ASK 200

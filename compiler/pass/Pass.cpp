@@ -98,6 +98,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   estimateGain(*R.Body, Ways, In, Entry.Cost);
   R.Seldom = findSeldomCalls(*R.Body, Ways, In, Entry.Cost);
   Entry.Saves = Entry.Cost.SureEntry;
+  Entry.Calls = Entry.Cost.EntryCalls;
   Entry.BeginsAgain = R.BeginsAgain;
   std::vector<Extracted> Loops = enterLoops(R, Ways, Entry.Cost);
   for (size_t I = 0; I < Loops.size(); ++I) {
@@ -109,6 +110,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
     }
     C->Saves = Entry.Cost.SureRounds[I];
     C->Skips = Entry.Cost.Skips[I];
+    C->Calls = Entry.Cost.RoundCalls[I];
     Ret.push_back({Loops[I], std::move(C)});
   }
   for (Extracted &E : enterRecursion(R, In, Entry.Cost, FAM)) {
@@ -119,6 +121,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
       continue;
     }
     C->Saves = *E.Arrival;
+    C->Calls = E.ArrivalCalls;
     Ret.push_back({E, std::move(C)});
   }
   Entry.NumLoops = Ret.size();

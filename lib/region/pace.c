@@ -28,8 +28,9 @@
 
 static struct {
 	const struct cosy_region *owner;
-	int64_t saved;	  /* at the last level ... */
+	uint64_t made;	  /* native calls at the last level, in parts ... */
 	uint64_t then;	  /* ... and the time, in ns */
+	uint32_t insn;	  /* time of an instruction of the kernel's, in ps */
 	uint32_t known;	  /* the native pace, until it is measured in the kernel; else 0 */
 	uint32_t native;  /* the same, while it is measured there */
 	bool warm;	  /* the first calls, which touch its memory first, are left out */
@@ -49,28 +50,58 @@ static uint64_t pace_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint32_t pace_of(uint64_t ns, uint64_t saved)
+/* Returns the time of a call in ps; `parts` says how many calls took that long. */
+static uint32_t pace_of(uint64_t ns, uint64_t parts)
 {
-	uint64_t each = ns < UINT64_MAX / 1000 && saved ? ns * 1000 / saved : 0;
+	const uint64_t unit = 1000 * COSY_CALL_PARTS;
+	uint64_t each = ns < UINT64_MAX / unit && parts ? ns * unit / parts : 0;
 
 	return each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
 }
 
-uint32_t libcosy_pace_level(const struct cosy_region *owner, int64_t saved)
+uint32_t libcosy_pace_level(const struct cosy_region *owner)
 {
-	uint64_t now = pace_now();
+	uint64_t now, made;
 	uint32_t ret = 0;
 
-	if (pace.owner == owner && pace.then && now > pace.then && saved > pace.saved)
-		ret = pace_of(now - pace.then, (uint64_t)(saved - pace.saved));
+	if (!(owner->flags & COSY_REGION_COUNTED))
+		return 0;
+	now = pace_now();
+	made = __atomic_load_n(&owner->calls, __ATOMIC_RELAXED);
+	if (pace.owner == owner && pace.then && now > pace.then && made > pace.made)
+		ret = pace_of(now - pace.then, made - pace.made);
 	if (!pace.native) {
 		if (pace.owner != owner)
 			pace.known = 0;
 		pace.owner = owner;
-		pace.saved = saved;
+		pace.made = made;
 		pace.then = now;
 	}
 	return ret;
+}
+
+void libcosy_pace_answered(const struct cosy_region *owner)
+{
+	uint64_t now, took;
+
+	if (pace.owner != owner || pace.native || !pace.then ||
+	    !(owner->flags & COSY_REGION_COUNTED))
+		return;
+	now = pace_now();
+	took = now > pace.then ? (now - pace.then) * 1000 / COSY_COST_RECALL : 0;
+	/* The quickest query is the one that nothing disturbed. */
+	if (took && took < (pace.insn ? pace.insn : UINT32_MAX))
+		pace.insn = (uint32_t)took;
+}
+
+uint64_t libcosy_pace_so_far(const struct cosy_region *owner)
+{
+	return pace.owner == owner && !pace.native ? pace.then : 0;
+}
+
+uint64_t libcosy_pace_time(int64_t instructions)
+{
+	return (uint64_t)instructions * pace.insn / 1000;
 }
 
 void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native)
@@ -132,7 +163,7 @@ bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
 	pace.then = 0;
 	if (now <= pace.entered)
 		return false;
-	each = pace_of(now - pace.entered, saved);
+	each = pace_of(now - pace.entered, pace.calls * COSY_CALL_PARTS);
 	return each > native &&
 	       each - native > native / (pace.runs < MANY_RUNS ? TOLERATED_LONG : TOLERATED);
 }

@@ -4,8 +4,8 @@
  *
  * cosycc estimates the saving of a call; only a measurement can confirm it.  So a process measures
  * the processor time that the native twin takes from one level of savings to the next, and divides
- * it by these savings: the native pace, in picoseconds for each instruction that would have been
- * saved.  Once the region is in the kernel the same is measured there over fewer calls, without
+ * it by the system calls that the twin made meanwhile: the native pace, in picoseconds for each
+ * call.  Once the region is in the kernel the same is measured there over fewer calls, without
  * those that touch its memory first.  Both include what the program does between two entries.  A
  * region whose pace there is worse by 1/16 is given up in this process, and left native in the
  * user's next ones.  A long RUN may do something else than what was measured natively: there, by
@@ -24,10 +24,22 @@
 struct cosy_region;
 
 /* Returns the native pace since this region reached its last level, or 0 where it is not known. */
-uint32_t libcosy_pace_level(const struct cosy_region *owner, int64_t saved);
+uint32_t libcosy_pace_level(const struct cosy_region *owner);
 
 /* Notes the native pace that the user's history has of a region; 0: none. */
 void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native);
+
+/*
+ * Notes that the query is answered before which the native pace was taken.  The query's own time says
+ * how long an instruction of the kernel's takes on this machine.
+ */
+void libcosy_pace_answered(const struct cosy_region *owner);
+
+/* Returns the thread's processor time, in ns, at the region's last level; 0: not known. */
+uint64_t libcosy_pace_so_far(const struct cosy_region *owner);
+
+/* Returns how many ns so many instructions of the kernel's take; 0: not known. */
+uint64_t libcosy_pace_time(int64_t instructions);
 
 /* Begins to measure in the kernel; before the region's first RUN. */
 void libcosy_pace_enter(const struct cosy_region *owner);

@@ -93,7 +93,11 @@ struct cosy_region {
 	int64_t saved;	    /* libcosy's: saved when `left` will be used up; starts 0 */
 	int64_t reported;   /* libcosy's: of that, what the history has counted; starts 0 */
 	int64_t lost;	    /* what loops would have lost so far, which `left` counts as well */
+	uint64_t calls;	    /* only with COSY_REGION_COUNTED: calls of the native twin, in parts */
 };
+
+/* Parts of a call in `calls`: a call of a function may make one in some cases. */
+#define COSY_CALL_PARTS 8
 
 /* The highest budget that `left` is counted down from. */
 #define COSY_LEFT_MAX 0x7fffffff
@@ -109,7 +113,8 @@ struct cosy_region {
 #define COSY_REGION_UNSEEN   8u	 /* something has to be, which it is to earn */
 #define COSY_REGION_ADMITTED 64u /* it has earned to be compiled */
 
-#define COSY_REGION_KEYED 32u /* `key` and the members after it exist */
+#define COSY_REGION_KEYED   32u	 /* `key` and the members after it exist */
+#define COSY_REGION_COUNTED 128u /* `calls` exists, too, and the native twin counts in it */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is

@@ -143,11 +143,32 @@ static int64_t tier_saved(const struct cosy_region *owner)
 	return tier_budget(owner, seen);
 }
 
-/* Returns what a call saves, less what loops lost beside each in the native twin. */
+/* Returns what each of so many calls, in parts, has saved. */
+static uint32_t tier_gain_of(uint64_t saved, uint64_t parts)
+{
+	uint64_t gain = saved < UINT64_MAX / COSY_CALL_PARTS ? saved * COSY_CALL_PARTS / parts : 0;
+
+	return gain < 1 ? 1 : gain < UINT32_MAX ? (uint32_t)gain : UINT32_MAX;
+}
+
+/* Returns how many calls the native twin has made, in parts; 0: it does not count them. */
+static uint64_t tier_calls(const struct cosy_region *owner)
+{
+	return owner->flags & COSY_REGION_COUNTED ? __atomic_load_n(&owner->calls, __ATOMIC_RELAXED)
+						  : 0;
+}
+
+/*
+ * Returns what a call saves: as measured in the native twin, where entries and loops have lost their
+ * part already.  Without a measurement it is the compiler's guess, less what loops lost.
+ */
 static uint32_t tier_call_gain(const struct cosy_region *owner)
 {
 	int64_t lost = __atomic_load_n(&owner->lost, __ATOMIC_RELAXED);
+	uint64_t calls = tier_calls(owner);
 
+	if (owner->saved > 0 && calls)
+		return tier_gain_of((uint64_t)owner->saved, calls);
 	if (owner->saved <= 0 || lost <= 0)
 		return owner->call_gain;
 	return (uint32_t)((double)owner->call_gain * (double)owner->saved /
@@ -182,14 +203,15 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 		.saved = (uint64_t)owner->saved,
 		.reported = (uint64_t)owner->reported,
 		.call_gain = tier_call_gain(owner),
-		.run_loss = COSY_COST_RUN,
-		/* Of all that is saved, as calls in the kernel are counted. */
-		.pace = libcosy_pace_level(owner, owner->saved + owner->lost),
+		/* Native entries have lost it from `saved`. */
+		.run_loss = tier_calls(owner) ? 0 : COSY_COST_RUN,
+		.pace = libcosy_pace_level(owner),
 	};
 	if (cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_RECALL, (unsigned long)recall)) {
 		libcosy_history_lacks = true;
 		return false;
 	}
+	libcosy_pace_answered(owner);
 	libcosy_history_works = true;
 	libcosy_pace_recall(owner, recall->pace);
 	owner->reported = owner->saved;
@@ -216,20 +238,40 @@ static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_
 }
 
 /*
+ * Returns how many ns the process is expected to take natively: what it took so far, and what the
+ * calls take that the region will make, with what is between them; 0: not known.
+ */
+static uint64_t tier_native_time(const struct cosy_region *owner, uint32_t pace, int64_t expected)
+{
+	uint64_t so_far = libcosy_pace_so_far(owner);
+	double calls = (double)tier_calls(owner) / COSY_CALL_PARTS;
+
+	if (!so_far || owner->saved <= 0)
+		return 0;
+	return so_far + (uint64_t)(calls * pace / 1000 * (double)expected / (double)owner->saved);
+}
+
+/*
  * True if the history advises to compile.  The estimate may be wrong: then one program was
  * compiled in vain, since the next one is loaded only if the first does well.  So that must be
- * small compared with what the whole region costs natively.
+ * small compared with what the whole process takes natively, as measured, or the whole region, as
+ * estimated: the estimate knows nothing of what the process does beside its calls.
  */
 static bool history_advises_compiling(const struct cosy_region *region,
 				      const struct cosy_region *owner, int64_t saved,
-				      int64_t expected)
+				      int64_t expected, uint32_t pace)
 {
 	int64_t cost = tier_seen_cost(owner) +
 		       tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
+	uint64_t took;
 
 	/* Above the first level alone, so that processes which end before it compile nothing. */
-	return levels_of(saved) > 1 && expected >= 2 * cost &&
-	       (saved + expected) * COSY_TIER_SHARE >= tier_budget(owner, cost) * HISTORY_SHARE;
+	if (levels_of(saved) <= 1 || expected < 2 * cost)
+		return false;
+	if ((saved + expected) * COSY_TIER_SHARE >= tier_budget(owner, cost) * HISTORY_SHARE)
+		return true;
+	took = libcosy_pace_time(cost);
+	return took && tier_native_time(owner, pace, expected) / HISTORY_SHARE >= took;
 }
 
 static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
@@ -238,7 +280,7 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
 	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;
 	int64_t saved = tier_saved(owner);
-	struct cosy_recall recall;
+	struct cosy_recall recall = {.pace = 0};
 
 	if (tier_has_history(owner) && tier_recall(owner, fd, 0, &recall)) {
 		if (tier_is_slower(owner))
@@ -247,7 +289,7 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	}
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
-	if (history_advises_compiling(region, owner, saved, expected)) {
+	if (history_advises_compiling(region, owner, saved, expected, recall.pace)) {
 		libcosy_count(&libcosy_counts.remembered, 1);
 		return COSY_GOES;
 	}
@@ -359,6 +401,8 @@ static void tier_forget(struct cosy_region *owner)
 	owner->saved = 0;
 	owner->reported = 0;
 	owner->lost = 0;
+	if (owner->flags & COSY_REGION_COUNTED)
+		owner->calls = 0;
 }
 
 /* Store `life` last, so that a thread that sees it also sees the budget. */

@@ -191,9 +191,18 @@ static void slower_is_measured(void)
 	struct cosy_region region = new_region(), other = new_region();
 
 	region.call_gain = GAIN;
-	CHECK(!libcosy_pace_level(&region, COSY_RECALL_LEVEL(0)));
+	region.flags = COSY_REGION_KEYED;
+	CHECK(!libcosy_pace_level(&region));
 	burn();
-	CHECK(libcosy_pace_level(&region, COSY_RECALL_LEVEL(1)) > 0);
+	/* A region of an older compiler does not count its calls. */
+	CHECK(!libcosy_pace_level(&region));
+	region.flags |= COSY_REGION_COUNTED;
+	CHECK(!libcosy_pace_level(&region));
+	burn();
+	CHECK(!libcosy_pace_level(&region));
+	region.calls += 1000 * COSY_CALL_PARTS;
+	burn();
+	CHECK(libcosy_pace_level(&region) > 0);
 	/* Nothing is measured of a region without a native pace. */
 	libcosy_pace_recall(&region, 0);
 	libcosy_pace_enter(&region);
@@ -213,6 +222,35 @@ static void slower_is_measured(void)
 		CHECK_EQ(libcosy_pace_is_slower(&region, 8), native == 1);
 		CHECK(!libcosy_pace_is_slower(&region, 2 * enough));
 	}
+}
+
+/*
+ * Checks that the same calls in much less time are not found slower, although the compiler guessed a
+ * small part of what the native twin counted that a call saves.
+ */
+static void calls_are_compared(void)
+{
+	const uint64_t calls = 1000;
+	struct cosy_region region = new_region();
+
+	region.flags = COSY_REGION_KEYED | COSY_REGION_COUNTED;
+	region.call_gain = COSY_RECALL_LEVEL(1) / calls + 1;
+	libcosy_pace_level(&region);
+	for (int i = 0; i < 50; i++)
+		burn();
+	region.calls += calls * COSY_CALL_PARTS;
+	region.saved = 500 * (int64_t)(calls * region.call_gain);
+	libcosy_pace_recall(&region, libcosy_pace_level(&region));
+	libcosy_pace_enter(&region);
+	CHECK(!libcosy_pace_is_slower(&region, calls / 2));
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, 2 * calls));
+	/* They are, compared with a pace that no call can have. */
+	libcosy_pace_recall(&region, 1);
+	libcosy_pace_enter(&region);
+	CHECK(!libcosy_pace_is_slower(&region, calls / 2));
+	burn();
+	CHECK(libcosy_pace_is_slower(&region, 2 * calls));
 }
 
 static void loops_count_in_their_region(void)
@@ -443,6 +481,7 @@ int main(void)
 	counts_many_at_once();
 	earns_it_while_counted();
 	slower_is_measured();
+	calls_are_compared();
 	loops_count_in_their_region();
 	loops_count_while_counted();
 	heads_wait_for_the_entry();

@@ -118,10 +118,15 @@ static Constant *clamped(Type *I32, int64_t N) {
       I32, std::clamp<int64_t>(N, INT32_MIN / 2, INT32_MAX / 2));
 }
 
+/// Names what the history holds of a region, so that programs that count in
+/// another way share none of it.
+static constexpr StringRef HistoryFormat = "time of a call";
+
 /// Returns a digest of a container: struct cosy_region's `key`.
 static std::array<uint64_t, 2> keyOf(ArrayRef<uint8_t> Container) {
   BLAKE3 Hash;
   Hash.update(Container);
+  Hash.update(HistoryFormat);
   BLAKE3Result<16> Digest = Hash.final<16>();
   std::array<uint64_t, 2> Key = {support::endian::read64le(&Digest[0]),
                                  support::endian::read64le(&Digest[8])};
@@ -158,10 +163,10 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   Constant *EntryRegion =
       Entry ? static_cast<Constant *>(Entry->Region)
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
-  unsigned Flags = (options().Force ? ForceFlag : 0) |
-                   (Cost.Loses ? LosesFlag : 0) |
-                   ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0) |
-                   (Entry ? 0 : KeyedFlag) | Cost.Lost << LostShift;
+  unsigned Flags =
+      (options().Force ? ForceFlag : 0) | (Cost.Loses ? LosesFlag : 0) |
+      ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0) |
+      (Entry ? 0 : KeyedFlag | CountedFlag) | Cost.Lost << LostShift;
   // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   SmallVector<Constant *, 20> Values = {Container,
@@ -181,9 +186,10 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   // A loop's head has no history of its own.
   if (!Entry) {
     auto [Low, High] = keyOf(Bytes);
-    Types.append({I64, I64, I32, I32, I64, I64, I64});
+    Types.append({I64, I64, I32, I32, I64, I64, I64, I64});
     Values.append({ConstantInt::get(I64, Low), ConstantInt::get(I64, High),
-                   Number(gainPerCall(Cost.All)), Number(0), Zero, Zero, Zero});
+                   Number(gainPerCall(Cost.All)), Number(0), Zero, Zero, Zero,
+                   Zero});
   }
   auto *Ty = StructType::get(Ctx, Types);
   auto *Init = ConstantStruct::get(Ty, Values);
@@ -220,12 +226,34 @@ struct Saving {
   AllocaInst *Lost = nullptr; ///< See Extracted::Lost.
   Value *Result = nullptr;    ///< See SeldomCall.
   unsigned PerResult = 0;
+  int64_t Calls = 0; ///< Made where Made is not false: see CallParts.
 };
 } // namespace
 
-/// Takes what this arrival saves off `left`, or adds what it loses.
-static void takeOff(IRBuilder<> &B, Value *Left, Value *Place,
-                    const Saving &S) {
+static LoadInst *loadLeft(IRBuilder<> &B, Value *Place) {
+  LoadInst *Left =
+      B.CreateAlignedLoad(B.getInt64Ty(), Place, Align(8), "cosy.left");
+  Left->setAtomic(AtomicOrdering::Monotonic);
+  return Left;
+}
+
+/// Adds to a counter of the region's.
+static void addTo(IRBuilder<> &B, GlobalVariable *Region, unsigned Field,
+                  Value *More) {
+  Value *Place = B.CreateStructGEP(cast<StructType>(Region->getValueType()),
+                                   Region, Field);
+  LoadInst *Before = loadLeft(B, Place);
+  B.CreateAlignedStore(B.CreateAdd(Before, More), Place, Align(8))
+      ->setAtomic(AtomicOrdering::Monotonic);
+}
+
+/// The indices of `lost` and `calls` in the struct cosy_region of an entry.
+static constexpr unsigned LostField = 20, CallsField = 21;
+
+/// Takes what this arrival saves off `left`, or adds what it loses, and counts
+/// the system calls that it makes.
+static void takeOff(IRBuilder<> &B, GlobalVariable *Region, Value *Left,
+                    Value *Place, const Saving &S) {
   auto Number = [&](int64_t N) {
     return B.CreateSExt(clamped(B.getInt32Ty(), N), B.getInt64Ty());
   };
@@ -247,13 +275,12 @@ static void takeOff(IRBuilder<> &B, Value *Left, Value *Place,
     Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now, B.getInt64(MaxLeft));
   B.CreateAlignedStore(Now, Place, Align(8))
       ->setAtomic(AtomicOrdering::Monotonic);
-}
-
-static LoadInst *loadLeft(IRBuilder<> &B, Value *Place) {
-  LoadInst *Left =
-      B.CreateAlignedLoad(B.getInt64Ty(), Place, Align(8), "cosy.left");
-  Left->setAtomic(AtomicOrdering::Monotonic);
-  return Left;
+  if (S.Calls <= 0)
+    return;
+  Value *Calls = B.getInt64(S.Calls);
+  if (S.Made)
+    Calls = B.CreateSelect(S.Made, Calls, B.getInt64(0));
+  addTo(B, Region, CallsField, Calls);
 }
 
 /// Makes a value: whether anybody asks again.  Below 0 that is so, too: under
@@ -286,7 +313,8 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
                  MDBuilder(Ctx).createLikelyBranchWeights());
 
   B.SetInsertPoint(Count);
-  takeOff(B, Left, Place, {C.Saves, C.Skips, R.Made, R.Lost});
+  takeOff(B, Region, Left, Place,
+          {C.Saves, C.Skips, R.Made, R.Lost, nullptr, 0, C.Calls});
   B.CreateBr(Native);
 
   B.SetInsertPoint(Settled);
@@ -315,7 +343,8 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
                         DebugLoc Where) {
   countAt(H.Head->getFirstNonPHIIt(), Region, Where,
           [&](IRBuilder<> &B, Value *Left, Value *Place) {
-            takeOff(B, Left, Place, {H.Saves, H.Skips, H.Made});
+            takeOff(B, Region, Left, Place,
+                    {H.Saves, H.Skips, H.Made, nullptr, nullptr, 0, H.Calls});
           });
 }
 
@@ -324,13 +353,11 @@ static void countCall(const SeldomCall &S, GlobalVariable *Region,
                       DebugLoc Where) {
   countAt(S.Call->getIterator(), Region, Where,
           [&](IRBuilder<> &B, Value *Left, Value *Place) {
-            takeOff(B, Left, Place,
-                    {S.Saves, 0, nullptr, S.Lost, S.Result, S.PerResult});
+            takeOff(
+                B, Region, Left, Place,
+                {S.Saves, 0, nullptr, S.Lost, S.Result, S.PerResult, S.Calls});
           });
 }
-
-/// The index of `lost` in the struct cosy_region of an entry.
-static constexpr unsigned LostField = 20;
 
 /// Adds what a loop without calls would have lost to `left`, where it ends, and
 /// to `lost`, so that libcosy can tell it from what is saved.
@@ -341,11 +368,7 @@ static void addLoss(BasicBlock::iterator At, Value *Lost,
         Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
     B.CreateAlignedStore(Now, Place, Align(8))
         ->setAtomic(AtomicOrdering::Monotonic);
-    Value *Sum = B.CreateStructGEP(cast<StructType>(Region->getValueType()),
-                                   Region, LostField);
-    LoadInst *Before = loadLeft(B, Sum);
-    B.CreateAlignedStore(B.CreateAdd(Before, Lost), Sum, Align(8))
-        ->setAtomic(AtomicOrdering::Monotonic);
+    addTo(B, Region, LostField, Lost);
   });
 }
 

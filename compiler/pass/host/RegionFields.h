@@ -18,6 +18,8 @@ constexpr unsigned EntryField = 6;
 constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2, AgainFlag = 16;
 /// The entry is followed by what the user's history needs.
 constexpr unsigned KeyedFlag = 32;
+/// It counts the native twin's system calls.
+constexpr unsigned CountedFlag = 128;
 constexpr unsigned LostShift = 8; ///< Of RegionCost::Lost, in the flags.
 
 /// COSY_LEFT_MAX of lib/region/region.h.

@@ -78,6 +78,7 @@ struct Compound {
   /// Instructions saved by an arrival, and by one at a loop's head after a
   /// round without a call.  Cost has the same for all of a region.
   int64_t Saves = 0, Skips = 0;
+  int64_t Calls = 0; ///< Made by an arrival: see CallParts.
   RegionCost Cost;
   unsigned NumLoops = 0;
   bool BeginsAgain = false;               ///< See Region.

@@ -18,6 +18,7 @@ struct CountedHead {
   llvm::BasicBlock *Head;
   llvm::Value *Made;    ///< See Extracted::Made.
   int64_t Saves, Skips; ///< Saved by a round, and by one without a call.
+  int64_t Calls;        ///< Made by a round, in parts: see CallParts.
 };
 
 /// A system call that not every entry of a region makes, or not every round of
@@ -31,6 +32,7 @@ struct SeldomCall {
   /// After a composite: its result, each of which saves PerResult more.
   llvm::Value *Result = nullptr;
   unsigned PerResult = 0;
+  int64_t Calls = 0; ///< See CountedHead.
 };
 
 /// A region that has become a function, called in its old place.
@@ -65,6 +67,7 @@ struct Extracted {
   /// At the entry of a function that recurses, of which Host is a copy: what a
   /// call of it saves, the rounds of counted loops apart.
   std::optional<int64_t> Arrival;
+  int64_t ArrivalCalls = 0; ///< There, too: the system calls, see CallParts.
   /// There, too: the counted loops of Copies.
   llvm::SmallVector<CountedHead, 4> Counted;
   /// There, too: Host, and the copies of functions that it calls.

@@ -58,6 +58,9 @@ static int64_t rounded(double Instructions) {
       std::clamp<double>(Instructions, INT32_MIN / 2, INT32_MAX / 2));
 }
 
+/// Returns a number of calls as the native twin counts it.
+static int64_t inParts(double Calls) { return rounded(Calls * CallParts); }
+
 static Gain operator+(Gain A, Gain B) {
   return {A.Saved + B.Saved,   A.Plain + B.Plain,     A.Calls + B.Calls,
           A.Number + B.Number, A.Guessed + B.Guessed, A.Best + B.Best};
@@ -351,6 +354,11 @@ public:
     return rounded(ofInstruction(Call).Saved);
   }
 
+  /// Returns how many system calls it makes on average, in parts.
+  int64_t madeBy(const CallBase &Call) {
+    return inParts(ofInstruction(Call).Number);
+  }
+
   /// Sums up one round, without inner loops whose rounds are counted.
   Gain ofRound(const Loop &L, Rounds &Loops) {
     Gain Ret;
@@ -559,6 +567,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
     Entered.insert(&L);
     Gain Round = E.ofRound(L, Loops);
     Ret.Rounds.push_back(rounded(Round.Saved));
+    Ret.RoundCalls.push_back(inParts(Round.Number));
     bool AtCall = isAtCall(WayIn, L);
     const auto &Skipped = Loops.counts(L).Skipped;
     Ret.Skips.push_back(
@@ -587,6 +596,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
   if (AnySaves && Entry.Saved < Least)
     Entry.Saved = std::min(Entry.Saved + Entry.Guessed, Least);
   Ret.All = Entry + All;
+  Ret.EntryCalls = inParts(Entry.Number);
   Ret.Entry = rounded(Entry.Saved) - COSY_COST_RUN;
   // A path that is seldom taken is counted where it is: it may be taken often.
   Ret.Loses = !AnySaves && std::max(Entry.Saved, Entry.Best) <= COSY_COST_RUN;
@@ -660,6 +670,7 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
     Parts.push_back(Skipped && !Skipped->empty() ? partWithCall(L, A) : 1);
     Cost.SureRounds[I] =
         rounded((Cost.Rounds[I] - (1 - Parts[I]) * Cost.Skips[I]) / Parts[I]);
+    Cost.RoundCalls[I] = rounded(Cost.RoundCalls[I] / Parts[I]);
   }
   for (BasicBlock &BB : Body) {
     const Loop *L = A.LI.getLoopFor(&BB);
@@ -675,7 +686,7 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
       // This is where a round is counted.
       bool CountsRound =
           AtCall && &BB == WaysIn[Way] && Call == A.firstCall(BB);
-      int64_t Saves = E.savedBy(*Call);
+      int64_t Saves = E.savedBy(*Call), Made = E.madeBy(*Call);
       if (Saves <= 0 && !CountsRound)
         continue;
       if (int64_t Assumed = countFound(*Call, Ret)) {
@@ -686,14 +697,17 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
       }
       if (CountsRound) {
         Cost.SureRounds[Way] = Saves;
+        Cost.RoundCalls[Way] = Made;
         continue;
       }
       if (!AtCall &&
           (L ? isInEachRound(*Call, *L, A) : isInEachCall(*Call, Body, A)))
         continue;
-      if (!AtCall)
+      if (!AtCall) {
         (L ? Cost.SureRounds[Way] : Cost.SureEntry) -= rounded(Saves * Often);
-      Ret.push_back({Call, Saves, nullptr, nullptr, 0});
+        (L ? Cost.RoundCalls[Way] : Cost.EntryCalls) -= rounded(Made * Often);
+      }
+      Ret.push_back({Call, Saves, nullptr, nullptr, 0, Made});
     }
   }
   return Ret;
@@ -713,7 +727,8 @@ void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
   Whole.All = Whole.All + Cost.All;
   Whole.Share = shareOf(Whole.All);
   Whole.Rounds.append(Cost.Rounds);
-  // As in a region itself, a call on a conditional path counts where it is made.
+  // As in a region itself, a call on a conditional path counts where it is
+  // made.
   Whole.Loses &= Cost.Loses;
   for (int64_t Round : Cost.Rounds)
     Whole.Loses &= Round <= 0;

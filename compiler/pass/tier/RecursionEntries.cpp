@@ -88,6 +88,7 @@ static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
   E.Where = R.Where;
   // Below the first of these calls the kernel is not entered again.
   E.Arrival = Cost.SureEntry + COSY_COST_RUN;
+  E.ArrivalCalls = Cost.EntryCalls;
   ++NumRecursions;
   return E;
 }
@@ -139,7 +140,7 @@ static void countLoops(Extracted &E, Function &Copy, const RegionCost &Cost) {
   SmallVector<BasicBlock *, 4> Heads = countedHeads(Copy);
   for (size_t I = 0; I < Heads.size(); ++I)
     E.Counted.push_back({Heads[I], keepMade(Copy, Heads[I]), Cost.SureRounds[I],
-                         Cost.Skips[I]});
+                         Cost.Skips[I], Cost.RoundCalls[I]});
 }
 
 /// Takes the calls of F that count where they are made out of its cost.  The

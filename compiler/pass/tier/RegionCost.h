@@ -25,6 +25,10 @@ struct Gain {
   double Best = 0;    ///< Saved where each conditional path is taken.
 };
 
+/// The native twin counts system calls in parts, since a call of a function may
+/// make one in some cases.  COSY_CALL_PARTS of lib/region/region.h.
+constexpr int64_t CallParts = 8;
+
 /// The expected gain of a region, in instructions.  Counted loops are those
 /// whose rounds are counted as they go: see loopHeads.
 struct RegionCost {
@@ -34,6 +38,9 @@ struct RegionCost {
   /// Entry and Rounds without the calls that are counted where they are made.
   int64_t SureEntry = 0;
   llvm::SmallVector<int64_t, 4> SureRounds;
+  /// The system calls that these make, in parts: see CallParts.
+  int64_t EntryCalls = 0;
+  llvm::SmallVector<int64_t, 4> RoundCalls;
   Gain All; ///< Of an entry, with as many rounds as are assumed.
   /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;

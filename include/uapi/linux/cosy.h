@@ -220,8 +220,8 @@ struct cosy_recall {
 	__u32 slower;	 /* out: above 0 where earlier processes found the kernel slower */
 	__u32 regions;	 /* out: how many regions the user's history has */
 	/*
-	 * In: processor time that the native twin took for each instruction of those saved since
-	 * `reported`, in ps; 0: not measured.  Out: that of the user's processes, 0: not known
+	 * In: processor time that the native twin took for each system call since the RECALL before,
+	 * in ps; 0: not measured.  Out: that of the user's processes, 0: not known
 	 */
 	__u32 pace;
 	__u16 reached[10]; /* out: earlier processes that reached each level */
