@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cached_write.c - writes bytes of the shared buffer into pages that are in the page cache.
+ * cached_write.c - writes bytes into pages that are in the page cache.
  *
  * It has the effect of vfs_write, generic_file_write_iter and shmem_write_begin, or of ext4's
- * buffered write, when every page exists and the file does not grow.  Bytes of a view that are
- * written to their own place need no copy.
+ * buffered write, when every page exists.  A file of tmpfs may grow within its last page; one of
+ * ext4 must not.  Bytes of a view that are written to their own place need no copy.
  */
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
@@ -50,28 +50,42 @@ static __always_inline enum owner cached_write_owner(const struct file *file)
 /* Tells whether the file's writes are neither synchronous nor limited: those are left to the call. */
 static __always_inline bool cached_writes_are_plain(const struct file *file)
 {
-	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
-	       (file->f_flags & O_LARGEFILE) && !IS_SYNC(file_inode(file)) &&
-	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;
+	return !(file->f_flags & (__O_SYNC | O_DSYNC)) && (file->f_flags & O_LARGEFILE) &&
+	       !IS_SYNC(file_inode(file)) && rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;
 }
 
 /*
- * Tells whether the ordinary call would let the write through.  Seals and growing are left to it.
- * Holds until the inode is unlocked.
+ * Tells whether a write may let a file of tmpfs grow: from its end or below, so that no bytes
+ * between are left to be zeroed.
+ */
+static __always_inline bool tmpfs_may_grow(const struct cosy_writing *write, struct inode *inode,
+					   loff_t size)
+{
+	return write->position <= size &&
+	       write->position + write->count <= inode->i_sb->s_maxbytes &&
+	       !(READ_ONCE(SHMEM_I(inode)->seals) & F_SEAL_GROW);
+}
+
+/*
+ * Tells whether the ordinary call would let the write through, to the same place.  Holds until the
+ * inode is unlocked.
  */
 static __always_inline bool cached_write_allowed(const struct cosy_writing *write, enum owner owner)
 {
 	struct inode *inode = file_inode(write->file);
+	loff_t size = i_size_read(inode);
+	bool grows = write->position + write->count > size;
 
 	if (likely(owner == OWNER_TMPFS)) {
-		if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)
+		if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED ||
+		    (grows && !tmpfs_may_grow(write, inode, size)))
 			return false;
-	} else if (!cosy_ext4_delays(inode->i_mapping) || IS_IMMUTABLE(inode) ||
+	} else if (grows || !cosy_ext4_delays(inode->i_mapping) || IS_IMMUTABLE(inode) ||
 		   sb_rdonly(inode->i_sb)) {
 		/* The file may have got data=journal, which changes under the lock. */
 		return false;
 	}
-	return !IS_SWAPFILE(inode) && write->position + write->count <= i_size_read(inode);
+	return !IS_SWAPFILE(inode) && likely(!write->appends || write->position == size);
 }
 
 static __always_inline void cached_put_folios(struct folios *folios)
@@ -183,6 +197,13 @@ struct source {
 	struct cosy_place place;
 };
 
+static __always_inline struct source cached_source(const struct cosy_writing *write, u64 address)
+{
+	return (struct source){ .address = address,
+				.place = { .at = write->copy,
+					   .above = write->copy ? write->count : 0 } };
+}
+
 /* Copies the next `size` bytes, wherever they are. */
 static __always_inline void cached_copy_from(struct cosy_activation *run, struct source *from,
 					     u8 *to, u32 size)
@@ -210,7 +231,8 @@ static __always_inline void tmpfs_write_folios(struct cosy_activation *run,
 					       const struct folios *folios, u64 address)
 {
 	const loff_t end = write->position + write->count;
-	struct source from = { .address = address };
+	struct inode *inode = file_inode(write->file);
+	struct source from = cached_source(write, address);
 	struct folio *folio;
 	loff_t position;
 	u32 bytes;
@@ -221,6 +243,8 @@ static __always_inline void tmpfs_write_folios(struct cosy_activation *run,
 			folio_lock(folio);
 		cosy_folio_mark_accessed(folio);
 		cached_copy_from(run, &from, cosy_folio_byte(folio, position), bytes);
+		if (position + bytes > i_size_read(inode))
+			i_size_write(inode, position + bytes);
 		if (!folio_test_dirty(folio))
 			folio_mark_dirty(folio);
 		folio_unlock(folio);
@@ -232,7 +256,7 @@ static bool ext4_write_folios(struct cosy_activation *run, const struct cosy_wri
 			      const struct folios *folios, u64 address)
 {
 	const loff_t end = write->position + write->count;
-	struct source from = { .address = address };
+	struct source from = cached_source(write, address);
 	bool got_dirty = false;
 	struct folio *folio;
 	loff_t position;
@@ -344,7 +368,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 {
 	struct file *file = write->file;
 	const enum owner owner = cached_write_owner(file);
-	loff_t position = write->position;
+	loff_t asked = write->asked;
 	struct folios folios __cosy_uninitialized;
 	s64 result;
 
@@ -355,7 +379,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 		     COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	/* Checked here and under the lock, so that nobody is asked twice about a failing write. */
-	if (unlikely(position < 0 || !cached_write_allowed(write, owner)))
+	if (unlikely(write->position < 0 || !cached_write_allowed(write, owner)))
 		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	/* From rw_verify_area on others see the write: see page_cache.h. */
 	if (unlikely(!cached_writes_are_plain(file)))
@@ -366,7 +390,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 		cached_put_folios(&folios);
 		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
 	}
-	result = rw_verify_area(WRITE, file, &position, write->count);
+	result = rw_verify_area(WRITE, file, &asked, write->count);
 	if (unlikely(result)) {
 		cached_put_folios(&folios);
 		return cosy_call_result(run, result);
@@ -382,7 +406,7 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 	}
 	cached_put_folios(&folios);
 	if (likely(result > 0))
-		*write->end = position + result;
+		*write->end = write->position + result;
 	return likely(result != COSY_ORDINARY) ? result
 					       : cosy_guard_failed(run, COSY_GUARD_LIMITED);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * view_write.c - write(2) and pwrite(2) of bytes that the kernel can reach: a view's pages, or the
- * shared buffer.
+ * view_write.c - write(2) and pwrite(2) of bytes that the kernel can reach: a view's pages, the
+ * shared buffer, or a copy of a few bytes from elsewhere.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -29,7 +29,7 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	u32 within = address - run->prog->buffer_address - view->offset;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	struct file *file = write->file;
-	loff_t position = write->position;
+	loff_t position = write->asked;
 	struct iov_iter from;
 	struct kiocb kiocb;
 	ssize_t ret;
@@ -71,10 +71,9 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 
 	/* The place of an appending write is known only when the inode is locked. */
 	if (cosy_has_views(run))
-		view = cosy_views_write_back_file(
-			run, file->f_mapping,
-			unlikely(file->f_flags & O_APPEND) ? -1 : write->position, address,
-			write->count, &same);
+		view = cosy_views_write_back_file(run, file->f_mapping,
+						  unlikely(write->appends) ? -1 : write->position,
+						  address, write->count, &same);
 	result = cosy_cached_write(run, write, address);
 	if (result != COSY_ORDINARY)
 		return result;
@@ -84,19 +83,37 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 	return view_write_pages(run, write, view, address);
 }
 
-/* Checks the guards of an open file and of the memory. */
-static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file,
-					    u64 address, u64 count)
+/* Writes bytes that are not in the shared buffer.  Others may change them: see the copy only. */
+static noinline s64 view_write_small(struct cosy_activation *run, struct cosy_writing *write,
+				     u64 address)
+{
+	u8 copy[COSY_MAX_SMALL_WRITE] __aligned(sizeof(u64)) __cosy_uninitialized;
+
+	if (unlikely(write->count > sizeof(copy) ||
+		     copy_from_user_nofault(copy, u64_to_user_ptr(address), write->count)))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	write->copy = copy;
+	return view_write_file(run, write, address);
+}
+
+/* Makes the write at position `asked` from `address`, wherever that is. */
+static __always_inline s64 view_write_from(struct cosy_activation *run, struct cosy_writing *write,
+					   loff_t asked, u64 address)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;
 
-	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
-		     READ_ONCE(*prog->gone)))
-		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	if (unlikely(!(file->f_mode & FMODE_WRITE)))
+	if (unlikely(!(write->file->f_mode & FMODE_WRITE)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	return 0;
+	write->asked = write->position = asked;
+	write->appends = write->file->f_flags & O_APPEND;
+	if (unlikely(write->appends))
+		write->position = i_size_read(file_inode(write->file));
+	if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||
+		     READ_ONCE(*prog->gone)))
+		return view_write_small(run, write, address);
+	write->copy = NULL;
+	return view_write_file(run, write, address);
 }
 
 s64 cosy_fast_write(struct cosy_activation *run, const u64 *r)
@@ -113,16 +130,11 @@ s64 cosy_fast_write(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!fd_file(f)))
 		return cosy_guard_failed(run, run->refused);
 	write.file = fd_file(f);
-	result = view_write_check(run, write.file, address, count);
-	if (unlikely(result))
-		goto out;
-	locked = cosy_position_lock(write.file);
-	write.position = write.file->f_pos;
 	write.count = count;
 	write.end = &write.file->f_pos;
-	result = view_write_file(run, &write, address);
+	locked = cosy_position_lock(write.file);
+	result = view_write_from(run, &write, write.file->f_pos, address);
 	cosy_position_unlock(write.file, locked);
-out:
 	fdput(f);
 	return result;
 }
@@ -141,12 +153,9 @@ s64 cosy_fast_pwrite64(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!fd_file(f)))
 		return cosy_guard_failed(run, run->refused);
 	write.file = fd_file(f);
-	write.position = position;
 	write.count = count;
 	write.end = &end;
-	result = view_write_check(run, write.file, address, count);
-	if (likely(!result))
-		result = view_write_file(run, &write, address);
+	result = view_write_from(run, &write, position, address);
 	fdput(f);
 	return result;
 }

@@ -11,16 +11,22 @@ struct file;
 /* Longest write that is not left to the ordinary call. */
 #define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
 
+/* Longest write from memory other than the shared buffer: it is copied to the kernel's stack first. */
+#define COSY_MAX_SMALL_WRITE 256
+
 struct cosy_writing {
 	struct file *file; /* cosy_cached_file, open for writing, held */
-	loff_t position;
-	u32 count;   /* 1 up, at most COSY_MAX_WRITE */
-	loff_t *end; /* the position after the write goes here if it succeeds */
+	loff_t asked;	   /* the call's position, which the checks are made for */
+	loff_t position;   /* where the bytes go: `asked`, or with `appends` the end of file */
+	bool appends;	   /* O_APPEND */
+	u32 count;	   /* 1 up, at most COSY_MAX_WRITE */
+	u8 *copy;	   /* the bytes, or NULL: they are in the shared buffer */
+	loff_t *end;	   /* the position after the write goes here if it succeeds */
 };
 
 /*
  * Writes into pages of tmpfs or ext4 that are in the page cache already (cached_write.c).  The
- * source lies in the shared buffer.  The caller has written back all views of the bytes of the file
+ * bytes are at `address`, and in write->copy or the shared buffer.  The caller has written back all views of the bytes of the file
  * that are written, except one that is written to its own place.  COSY_ORDINARY: a guard failed,
  * nothing is done.
  */

@@ -97,7 +97,7 @@ static void appended(void)
 {
 	enum { LINES = 5000 };
 	static const char line[] = "a line\n";
-	int fd = open("log", O_CREAT | O_WRONLY | O_APPEND, 0644);
+	int fd = open("log", O_CREAT | O_WRONLY | O_APPEND | O_DSYNC, 0644);
 	struct cosy_stats then = counts();
 	long written = 0;
 	struct stat st;
@@ -202,7 +202,8 @@ static long lines_written(char *from, long turns)
 
 	COSY_START;
 	for (long i = 0; i < turns; i++)
-		made += cosy_write_file(AT_FDCWD, "log", from, TEXT, O_WRONLY | O_APPEND) == TEXT;
+		made += cosy_write_file(AT_FDCWD, "log", from, TEXT,
+					O_WRONLY | O_APPEND | O_DSYNC) == TEXT;
 	COSY_END;
 	return made;
 }

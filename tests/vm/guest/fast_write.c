@@ -35,10 +35,14 @@ struct kind {
 	void (*prepare)(int fd);
 	long at, count; /* at -1: where the position is, which is 10 */
 	int flags;	/* as the file is opened */
-	bool fast;	/* to be specialised, from the second one on at the latest */
+	/* Where it is to be specialised, from the second one on at the latest. */
+	enum { NOWHERE, KNOWN, TMPFS } fast; /* nowhere, on tmpfs and ext4, on tmpfs */
 };
 
-static char *shared; /* in the shared buffer where there is one */
+/* Longest write from other memory than the shared buffer that is specialised. */
+#define SMALL 256
+
+static char *shared; /* in the shared buffer where there is one, or else in other memory */
 static int notify, fresh_fd;
 
 /*
@@ -195,7 +199,7 @@ static void write_try(const struct kind *kind, bool in_region, struct effects *e
 	inotify_rm_watch(notify, watch);
 	if (in_region && kind->fast)
 		writes_specialised(fd, at, count);
-	if (in_region && kind->flags)
+	if (in_region && kind->flags & (O_SYNC | O_DSYNC))
 		writes_ordinary(fd, at, count);
 	/* Read what the watch's own end tells. */
 	while (read(notify, text, sizeof(text)) > 0)
@@ -317,27 +321,32 @@ static void journalled(int fd)
 }
 
 static const struct kind kinds[] = {
-	{ "within a page", NULL, 100, 50, 0, true },
-	{ "across pages", NULL, 4000, 9000, 0, true },
-	{ "one byte", NULL, 0, 1, 0, true },
-	{ "the last byte", NULL, SIZE - 1, 1, 0, true },
-	{ "at the position", NULL, -1, 100, 0, true },
-	{ "past the end", NULL, SIZE - 10, 50, 0, false },
-	{ "nothing", NULL, 100, 0, 0, false },
-	{ "set-user-ID", set_user_id, 100, 50, 0, false },
+	{ "within a page", NULL, 100, 50, 0, KNOWN },
+	{ "across pages", NULL, 4000, 9000, 0, KNOWN },
+	{ "one byte", NULL, 0, 1, 0, KNOWN },
+	{ "the last byte", NULL, SIZE - 1, 1, 0, KNOWN },
+	{ "at the position", NULL, -1, 100, 0, KNOWN },
+	{ "past the end", NULL, SIZE - 10, 50, 0, TMPFS },
+	{ "at the end", NULL, SIZE, 50, 0, TMPFS },
+	{ "beyond the end", NULL, SIZE + 20, 50, 0, NOWHERE },
+	{ "past the end and its page", NULL, SIZE - 10, 600, 0, NOWHERE },
+	{ "as many bytes as are specialised from any memory", NULL, 4000, SMALL, 0, KNOWN },
+	{ "nothing", NULL, 100, 0, 0, NOWHERE },
+	{ "set-user-ID", set_user_id, 100, 50, 0, NOWHERE },
 	{ "set-group-ID of a file that is not executable by its group", set_group_id_alone, 100, 50,
-	  0, false },
-	{ "capabilities", capability, 100, 50, 0, false },
-	{ "into a hole", hole, 100, 50, 0, false },
-	{ "into a hole beside what is written", hole_beside, 2100, 50, 0, false },
-	{ "changed by a mapping", mapped, 100, 5000, 0, true },
-	{ "reclaimed", clean, 100, 5000, 0, false },
-	{ "written back", written_back, 100, 5000, 0, true },
-	{ "read from the disk", read_again, 100, 5000, 0, true },
-	{ "asked to journal its data", journalled, 100, 5000, 0, false },
-	{ "appending", NULL, -1, 50, O_APPEND, false },
-	{ "synchronous", NULL, 100, 50, O_SYNC, false },
-	{ "synchronous data", NULL, 100, 50, O_DSYNC, false },
+	  0, NOWHERE },
+	{ "capabilities", capability, 100, 50, 0, NOWHERE },
+	{ "into a hole", hole, 100, 50, 0, NOWHERE },
+	{ "into a hole beside what is written", hole_beside, 2100, 50, 0, NOWHERE },
+	{ "changed by a mapping", mapped, 100, 5000, 0, KNOWN },
+	{ "reclaimed", clean, 100, 5000, 0, NOWHERE },
+	{ "written back", written_back, 100, 5000, 0, KNOWN },
+	{ "read from the disk", read_again, 100, 5000, 0, KNOWN },
+	{ "asked to journal its data", journalled, 100, 5000, 0, NOWHERE },
+	{ "appending", NULL, -1, 10, O_APPEND, TMPFS },
+	{ "appending, whatever the position", NULL, 100, 10, O_APPEND, TMPFS },
+	{ "synchronous", NULL, 100, 50, O_SYNC, NOWHERE },
+	{ "synchronous data", NULL, 100, 50, O_DSYNC, NOWHERE },
 };
 
 /* --- Seals and limits --------------------------------------------------------------------- */
@@ -361,6 +370,38 @@ static void sealed(void)
 	CHECK(result[0] == 100 && !result[1] && result[2] == -1 && error == EPERM,
 	      "%ld, %ld, %ld, %d", result[0], result[1], result[2], error);
 	MUST(!close(fd));
+}
+
+/* A file that may be changed, and may not grow. */
+static void sealed_size(void)
+{
+	static const struct {
+		off_t at;
+		long count;
+	} writes[] = { { 0, 100 }, { SIZE - 10, 10 }, { SIZE - 10, 11 }, { SIZE, 1 } };
+	struct stat st;
+	char c;
+
+	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		int fd = memfd_create("sealed", MFD_ALLOW_SEALING), native_error, error = 0;
+		long native, region = 0;
+
+		MUST(fd >= 0 && write(fd, shared, SIZE) == SIZE &&
+		     !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW));
+		errno = 0;
+		native = pwrite(fd, shared, writes[i].count, writes[i].at);
+		native_error = native < 0 ? errno : 0;
+		COSY_START;
+		pread(fd, &c, 1, 0);
+		region = pwrite(fd, shared, writes[i].count, writes[i].at);
+		if (region < 0)
+			error = errno;
+		COSY_END;
+		MUST(!fstat(fd, &st) && !close(fd));
+		CHECK(region == native && error == native_error && st.st_size == SIZE,
+		      "%ld bytes at %ld: %ld, %d, not %ld, %d; size %ld", writes[i].count,
+		      (long)writes[i].at, region, error, native, native_error, (long)st.st_size);
+	}
 }
 
 static void limited(void *unused)
@@ -553,24 +594,144 @@ static void written_over_clean(void)
 	MUST(!close(fd));
 }
 
-int main(void)
+/* Writes from memory that ends within the bytes, or that a fault has to bring in. */
+static void from_missing_memory(void)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	char *map =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open("missing", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	long native[3], region[3] = { 0 };
+	char c;
+
+	MUST(fd >= 0 && map != MAP_FAILED && write(fd, shared, SIZE) == SIZE);
+	memset(map, 'a', page);
+	MUST(!mprotect(map + page, page, PROT_NONE));
+	native[0] = pwrite(fd, map + page - 10, 100, 100);
+	native[1] = pwrite(fd, map + page, 100, 100);
+	native[2] = pwrite(fd, map + page - 10, 100, SIZE - 10);
+	MUST(pwrite(fd, shared, 100, 100) == 100 && !ftruncate(fd, SIZE));
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	FRESHEN();
+	region[0] = pwrite(fd, map + page - 10, 100, 100);
+	region[1] = pwrite(fd, map + page, 100, 100);
+	region[2] = pwrite(fd, map + page - 10, 100, SIZE - 10);
+	COSY_END;
+	for (int i = 0; i < 3; i++)
+		CHECK(region[i] == native[i], "%d: %ld, not %ld", i, region[i], native[i]);
+	MUST(lseek(fd, 0, SEEK_END) == SIZE);
+	MUST(!mprotect(map + page, page, PROT_READ | PROT_WRITE));
+	/* The zero page, and one that does not exist yet. */
+	region[0] = 0;
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	FRESHEN();
+	region[0] = pwrite(fd, map + page - 10, 100, 100);
+	COSY_END;
+	CHECK(region[0] == 100, "%ld", region[0]);
+	MUST(pread(fd, map, 100, 100) == 100);
+	CHECK(map[0] == 'a' && map[9] == 'a' && !map[10] && !map[99], "other bytes");
+	MUST(!munmap(map, 2 * page) && !close(fd) && !unlink("missing"));
+}
+
+/* --- Two who append ------------------------------------------------------------------------- */
+
+#define RECORD	28 /* bytes, which pages are no multiple of */
+#define RECORDS 20000
+
+/* Appends RECORDS records of `who`. */
+static long append_records(int fd, char who)
+{
+	char record[RECORD];
+	long failed = 0;
+
+	memset(record, who, sizeof(record));
+	for (int i = 0; i < RECORDS / 1000; i++) {
+		COSY_START;
+		for (int k = 0; k < 1000; k++)
+			failed += write(fd, record, RECORD) != RECORD;
+		COSY_END;
+	}
+	return failed;
+}
+
+/* Two processes append to a file at once: each record is there, whole and once. */
+static void appended_by_two(void)
+{
+	int fd = open("appended", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), other, status;
+	struct cosy_stats before = counts();
+	long failed, of[2] = { 0 }, torn = 0;
+	char *map, record[RECORD];
+	struct statfs fs;
+	pid_t pid;
+
+	MUST(fd >= 0 && !fstatfs(fd, &fs));
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		other = open("appended", O_WRONLY | O_APPEND);
+		_exit(other < 0 || append_records(other, 'b'));
+	}
+	failed = append_records(fd, 'a');
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!failed && !status, "%ld writes failed, status %#x", failed, status);
+	MUST(lseek(fd, 0, SEEK_END) == 2L * RECORDS * RECORD);
+	map = mmap(NULL, 2L * RECORDS * RECORD, PROT_READ, MAP_SHARED, fd, 0);
+	MUST(map != MAP_FAILED);
+	for (int i = 0; i < 2 * RECORDS; i++) {
+		char who = map[(long)i * RECORD];
+
+		memset(record, who, sizeof(record));
+		torn += memcmp(record, map + (long)i * RECORD, RECORD) != 0;
+		of[who == 'b']++;
+	}
+	CHECK(!torn && of[0] == RECORDS && of[1] == RECORDS, "%ld torn, %ld and %ld records", torn,
+	      of[0], of[1]);
+	if (fs.f_type == TMPFS_MAGIC)
+		CHECK_FAST(before, RECORDS / 2);
+	MUST(!munmap(map, 2L * RECORDS * RECORD) && !close(fd) && !unlink("appended"));
+}
+
+static void all_kinds(bool in_buffer)
 {
 	struct statfs fs;
 
-	directory_enter();
 	MUST(!statfs(".", &fs));
-	shared = cosy_malloc(SIZE);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct kind one = kinds[i];
+
+		if (fs.f_type != TMPFS_MAGIC &&
+		    (fs.f_type != EXT4_SUPER_MAGIC || one.fast == TMPFS))
+			one.fast = NOWHERE;
+		if (!in_buffer && one.count > SMALL)
+			one.fast = NOWHERE;
+		write_compare(&one);
+	}
+}
+
+int main(void)
+{
+	char *buffer;
+
+	directory_enter();
+	shared = buffer = cosy_malloc(SIZE);
 	notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	MUST(shared && notify >= 0);
 	memset(shared, 'w', SIZE);
 	MUST((fresh_fd = open("fresh", O_RDWR | O_CREAT, 0600)) >= 0);
 	MUST(write(fresh_fd, shared, SIZE) == SIZE);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct kind one = kinds[i];
-
-		one.fast = one.fast && (fs.f_type == TMPFS_MAGIC || fs.f_type == EXT4_SUPER_MAGIC);
-		write_compare(&one);
-	}
+	all_kinds(true);
+	shared = malloc(SIZE);
+	MUST(shared);
+	memset(shared, 'w', SIZE);
+	all_kinds(false);
+	from_missing_memory();
+	sealed_size();
+	free(shared);
+	shared = buffer;
+	sealed_size();
+	appended_by_two();
 	sealed();
 	written_over_clean();
 	immutable();

@@ -181,7 +181,8 @@ static void memory_ends(void)
 	CHECK_RESULT(r[3], 100);
 	CHECK_RESULT(r[4], -EFAULT);
 	CHECK_RESULT(r[5], -EFAULT);
-	CHECK_GUARD_FAILED(MEMORY, 6);
+	/* A few bytes from other memory are specialised, unless they cannot be read. */
+	CHECK_GUARD_FAILED(MEMORY, 5);
 	check_bytes(other, 2000, mine, 100, "from other memory");
 	free(mine);
 	MUST(!close(other) && !unlink("other"));

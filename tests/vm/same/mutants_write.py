@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guards of writes from the shared buffer, into the page cache and into pages of ext4."""
+"""Guards of writes into the page cache and into pages of ext4."""
 
 from mutant import Mutant
 
@@ -8,28 +8,28 @@ MUTANTS = [
     Mutant(
         "write-memory",
         "kmod/view/view_write.c",
-        "if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||",
-        "if (unlikely(count > prog->buffer_size - offset ||",
+        "if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||",
+        "if (unlikely(write->count > prog->buffer_size - offset ||",
         by="view_edges",
     ),
     Mutant(
         "write-memory-end",
         "kmod/view/view_write.c",
-        "if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||",
+        "if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||",
         "if (unlikely(offset >= prog->buffer_size ||",
         by="view_edges",
     ),
     Mutant(
         "write-memory-gone",
         "kmod/view/view_write.c",
-        "count > prog->buffer_size - offset ||\n\t\t     READ_ONCE(*prog->gone)))",
-        "count > prog->buffer_size - offset))",
+        "write->count > prog->buffer_size - offset ||\n\t\t     READ_ONCE(*prog->gone)))",
+        "write->count > prog->buffer_size - offset))",
         out_of_reach="a buffer that goes between a safepoint and the next one",
     ),
     Mutant(
         "write-mode",
         "kmod/view/view_write.c",
-        "if (unlikely(!(file->f_mode & FMODE_WRITE)))",
+        "if (unlikely(!(write->file->f_mode & FMODE_WRITE)))",
         "if (0)",
         by="view_edges",
     ),
@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant(
         "write-appending",
         "kmod/view/view_write.c",
-        "unlikely(file->f_flags & O_APPEND) ? -1 : write->position,",
+        "unlikely(write->appends) ? -1 : write->position,",
         "write->position,",
         by="view_watched",
     ),
@@ -91,10 +91,10 @@ MUTANTS = [
     Mutant("view-write-told", "kmod/view/view_write.c", "\tcosy_write_done(file, ret);\n", "", by="view_edges"),
     # Writes into the page cache
     Mutant(
-        "write-limits",
-        "kmod/view/cached_write.c",
-        "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
-        "!(file->f_flags & (__O_SYNC | O_DSYNC))",
+        "write-appends",
+        "kmod/view/view_write.c",
+        "write->appends = write->file->f_flags & O_APPEND;",
+        "write->appends = false;",
         by="fast_write",
     ),
     Mutant(
@@ -107,22 +107,22 @@ MUTANTS = [
     Mutant(
         "write-seal",
         "kmod/view/cached_write.c",
-        "if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)",
-        "if (0)",
+        "if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED ||",
+        "if (",
         by="fast_write",
     ),
     Mutant(
         "write-sync",
         "kmod/view/cached_write.c",
-        "(O_APPEND | __O_SYNC | O_DSYNC)",
-        "(O_APPEND)",
+        "!(file->f_flags & (__O_SYNC | O_DSYNC)) &&",
+        "",
         by="fast_write",
         disk=True,
     ),
     Mutant(
         "write-largest",
         "kmod/view/cached_write.c",
-        " &&\n\t       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;",
+        " && rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;",
         ";",
         by="fast_write",
     ),
@@ -155,11 +155,68 @@ MUTANTS = [
         disk=True,
     ),
     Mutant(
-        "write-size-locked",
+        "write-append-locked",
         "kmod/view/cached_write.c",
-        "!IS_SWAPFILE(inode) && write->position + write->count <= i_size_read(inode);",
-        "!IS_SWAPFILE(inode);",
-        by="held",
+        "likely(!write->appends || write->position == size)",
+        "true",
+        by="fast_write",
+    ),
+    Mutant(
+        "write-grow-ext4",
+        "kmod/view/cached_write.c",
+        "} else if (grows || !cosy_ext4_delays",
+        "} else if (!cosy_ext4_delays",
+        by="fast_write",
+        disk=True,
+    ),
+    Mutant(
+        "write-grow-size",
+        "kmod/view/cached_write.c",
+        "\t\tif (position + bytes > i_size_read(inode))\n\t\t\ti_size_write(inode, position + bytes);\n",
+        "",
+        by="fast_write",
+    ),
+    Mutant(
+        "write-grow-sealed",
+        "kmod/view/cached_write.c",
+        "!(READ_ONCE(SHMEM_I(inode)->seals) & F_SEAL_GROW)",
+        "true",
+        by="fast_write",
+    ),
+    Mutant(
+        "write-grow-gap",
+        "kmod/view/cached_write.c",
+        "return write->position <= size &&",
+        "return",
+        harmless="the rest of the last page is zeros, unless a mapping has written there",
+    ),
+    Mutant(
+        "write-grow-largest",
+        "kmod/view/cached_write.c",
+        "\n\t       write->position + write->count <= inode->i_sb->s_maxbytes &&",
+        "",
+        harmless="the largest file of tmpfs ends with a page",
+    ),
+    Mutant(
+        "write-small-long",
+        "kmod/view/view_write.c",
+        "write->count > sizeof(copy) ||",
+        "",
+        by="fast_write",
+    ),
+    Mutant(
+        "write-small-fault",
+        "kmod/view/view_write.c",
+        "copy_from_user_nofault(copy, u64_to_user_ptr(address), write->count)))",
+        "(copy_from_user_nofault(copy, u64_to_user_ptr(address), write->count), 0)))",
+        by="view_edges",
+    ),
+    Mutant(
+        "write-small-copy",
+        "kmod/view/view_write.c",
+        "\twrite->copy = copy;\n",
+        "\twrite->copy = NULL;\n",
+        by="fast_write",
     ),
     Mutant(
         "write-killed",
@@ -178,7 +235,7 @@ MUTANTS = [
     Mutant(
         "write-permission",
         "kmod/view/cached_write.c",
-        "result = rw_verify_area(WRITE, file, &position, write->count);",
+        "result = rw_verify_area(WRITE, file, &asked, write->count);",
         "result = 0;",
         by="held",
     ),
@@ -248,7 +305,11 @@ MUTANTS = [
         out_of_reach="reclaim that has begun with a page just before",
     ),
     Mutant(
-        "write-end", "kmod/view/cached_write.c", "\t\t*write->end = position + result;\n", "\t\t;\n", by="fast_write"
+        "write-end",
+        "kmod/view/cached_write.c",
+        "\t\t*write->end = write->position + result;\n",
+        "\t\t;\n",
+        by="fast_write",
     ),
     Mutant(
         "write-put",
@@ -352,8 +413,8 @@ MUTANTS = [
     Mutant(
         "write-allowed",
         "kmod/view/cached_write.c",
-        "if (unlikely(position < 0 || !cached_write_allowed(write, owner)))",
-        "if (unlikely(position < 0))",
+        "if (unlikely(write->position < 0 || !cached_write_allowed(write, owner)))",
+        "if (unlikely(write->position < 0))",
         by="held",
     ),
     Mutant(
