@@ -274,7 +274,8 @@ class WordLoop {
   Value *Last = nullptr; ///< The last round that a word may begin with.
   SmallVector<PHINode *, 2> SumsInside, SumsLeft;
   DenseMap<LoadInst *, Value *> Loaded;
-  DenseMap<LoadInst *, Value *> Starts;
+  DenseMap<LoadInst *, Value *> Expanded; ///< Addresses of their first bytes.
+  DenseMap<LoadInst *, Value *> Starts;   ///< The same, hidden from LLVM.
 
 public:
   WordLoop(BpfModule &B, const Extracted &R, const Compound &C, Loop &L,
@@ -289,15 +290,22 @@ public:
     Instruction *End = Before->getTerminator();
     if (Of.Count && !Expander.isSafeToExpandAt(Of.Count, End))
       return false;
+    SmallVector<LoadInst *, 4> Loads;
     for (BasicBlock *BB : Of.Chain)
       for (Instruction &I : *BB)
         if (auto *Load = dyn_cast<LoadInst>(&I))
-          if (!Expander.isSafeToExpandAt(Of.startOf(Load), End))
-            return false;
+          Loads.push_back(Load);
+    for (LoadInst *Load : Loads)
+      if (!Expander.isSafeToExpandAt(Of.startOf(Load), End))
+        return false;
     addStringMetadataToLoop(&L, "llvm.loop.unroll.disable", 1);
     DebugLoc Where = L.getStartLoc();
     Outside.SetCurrentDebugLocation(Where);
     Inside.SetCurrentDebugLocation(Where);
+    // Before there are blocks without an end, which the expander may come to.
+    for (LoadInst *Load : Loads)
+      Expanded[Load] =
+          Expander.expandCodeFor(Of.startOf(Load), Outside.getPtrTy(), End);
     emitEntry();
     emitRound();
     emitBytes();
@@ -486,8 +494,7 @@ private:
     Value *&Start = Starts[Load];
     if (Start)
       return Start;
-    Start = Expander.expandCodeFor(Of.startOf(Load), Outside.getPtrTy(),
-                                   Before->getTerminator());
+    Start = Expanded.lookup(Load);
     if (Within)
       return Start;
     Type *Ty = Start->getType();
