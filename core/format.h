@@ -26,6 +26,9 @@
 /* Most bytes of a number: 22 octal digits, a zero before them, a sign or "0x". */
 #define FORMAT_NUMBER 32
 
+/* Most zeros and spaces before a number that are put together with it. */
+#define FORMAT_PADDING 32
+
 /* What stands around a conversion's own text. */
 struct format_spaces {
 	u64 before, after;
@@ -130,10 +133,18 @@ static inline u8 *format_prefix(u8 *end, const struct cosy_text_piece *piece, bo
 	return end;
 }
 
+/* Writes a byte so often that it ends at `end`.  Returns where that begins. */
+static inline u8 *format_pad(u8 *end, u8 byte, u64 length)
+{
+	for (; length; length--)
+		*--end = byte;
+	return end;
+}
+
 static inline bool format_number(struct format_out *out, const struct cosy_text_piece *piece)
 {
 	bool negative = piece->kind == COSY_PIECE_SIGNED && (s64)piece->value < 0;
-	u8 room[FORMAT_NUMBER], *end = room + sizeof(room), *digits, *prefix;
+	u8 room[FORMAT_PADDING + FORMAT_NUMBER], *end = room + sizeof(room), *digits, *prefix;
 	u64 wanted = 1, zeros = 0, width = format_width(piece);
 	bool precise = format_is_precise(piece);
 	struct format_spaces spaces;
@@ -157,6 +168,12 @@ static inline bool format_number(struct format_out *out, const struct cosy_text_
 	    width > length + zeros + before)
 		zeros = width - length - before;
 	spaces = format_spaces(piece, before + zeros + length);
+	if (zeros + spaces.before <= FORMAT_PADDING) {
+		if (zeros)
+			prefix = format_prefix(format_pad(digits, '0', zeros), piece, negative);
+		prefix = format_pad(prefix, ' ', spaces.before);
+		return out_put(out, prefix, end - prefix) && out_fill(out, ' ', spaces.after);
+	}
 	if (!out_fill(out, ' ', spaces.before))
 		return false;
 	if (zeros) {
@@ -179,6 +196,10 @@ static inline bool format_char(struct format_out *out, const struct cosy_text_pi
 static inline bool format_piece(struct format_out *out, const struct cosy_text_piece *piece,
 				s64 *error)
 {
+	/* What paths are made of. */
+	if (piece->kind == COSY_PIECE_STRING && piece->value && !piece->flags && !piece->width &&
+	    !piece->reserved)
+		return out_string(out, piece->value, ~0ull);
 	if (piece->reserved || piece->flags & ~FORMAT_FLAGS)
 		goto invalid;
 	switch (piece->kind) {

@@ -3,18 +3,19 @@
  * memory_format.c - writes text from pieces, as snprintf does (core/format.h).
  *
  * A string is copied and its end searched for in one pass.  The place where the next byte goes is
- * found once, and again where its memory ends.
+ * found once, and again where its memory ends.  A number's text is put together first.
  */
 #include "memory/memory.h"
 #include "memory/operations.h"
 
 struct memory_text {
 	struct cosy_activation *run;
-	u64 pieces;
+	const u8 *pieces;	 /* where they can be read */
 	u64 to;			 /* the next byte goes there */
 	u64 room;		 /* bytes that may be written from there on, without the NUL */
 	u64 total;		 /* bytes of the text so far */
 	struct cosy_place place; /* of `to`; above == 0: to be found again */
+	bool ended;		 /* a NUL is at `to` */
 };
 
 /* Has out->place be that of out->to.  False: it has left. */
@@ -31,9 +32,13 @@ static __always_inline void out_advance(struct memory_text *out, u64 bytes)
 	out->place.above -= bytes;
 }
 
-/* Writes the first `length` bytes of `word`, less than 8.  Between begin and end. */
+/* Writes the first `length` bytes of `word`, 1 to 8.  Between begin and end. */
 static __always_inline bool bytes_poke(u8 *to, u64 word, u64 length)
 {
+	if (length & 8) {
+		cosy_poke_word(word, to, fault);
+		return true;
+	}
 	if (length & 4) {
 		cosy_note_write(to, 4);
 		unsafe_put_user((u32)word, (u32 __user *)to, fault);
@@ -56,31 +61,24 @@ fault:
 /* Writes up to a word, which fits into the room and into the place. */
 static __always_inline bool word_write(struct memory_text *out, u64 word, u64 length)
 {
-	bool done = true;
+	bool done;
 
 	cosy_access_begin();
-	if (length == COSY_WORD)
-		cosy_poke_word(word, out->place.at, fault);
-	else
-		done = bytes_poke(out->place.at, word, length);
+	done = bytes_poke(out->place.at, word, length);
 	cosy_access_end();
-	if (likely(done)) {
-		out_advance(out, length);
-		return true;
+	if (unlikely(!done)) {
+		cosy_leave_fault(out->run, out->to);
+		return false;
 	}
-	goto leave;
-fault:
-	cosy_access_end();
-leave:
-	cosy_leave_fault(out->run, out->to);
-	return false;
+	out_advance(out, length);
+	return true;
 }
 
-static bool out_word(struct memory_text *out, u64 word, u32 length)
+/* Writes up to a word piece by piece, as far as there is room. */
+static noinline bool word_divide(struct memory_text *out, u64 word, u32 length)
 {
 	u64 left = min_t(u64, length, out->room), now;
 
-	out->total += length;
 	while (left) {
 		if (!out_reach(out))
 			return false;
@@ -93,16 +91,63 @@ static bool out_word(struct memory_text *out, u64 word, u32 length)
 	return true;
 }
 
+static __always_inline bool out_word(struct memory_text *out, u64 word, u32 length)
+{
+	out->total += length;
+	out->ended = false;
+	if (likely(length <= out->room && length <= out->place.above))
+		return word_write(out, word, length);
+	return word_divide(out, word, length);
+}
+
+/* Returns a word of kernel memory, of which less than all may be wanted. */
+static __always_inline u64 word_of(const u8 *bytes, u32 length)
+{
+	u64 word = 0;
+
+	for (u32 i = 0; i < length; i++)
+		word |= (u64)bytes[i] << (8 * i);
+	return word;
+}
+
+/* Writes bytes that fit into the room and into the place; the last word may overlap the others. */
+static __always_inline bool bytes_write(u8 *to, const u8 *bytes, u32 length)
+{
+	u32 i;
+
+	cosy_access_begin();
+	for (i = 0; i + COSY_WORD <= length; i += COSY_WORD)
+		cosy_poke_word(*(const u64 *)(bytes + i), to + i, fault);
+	if (i < length && i) {
+		i = length - COSY_WORD;
+		cosy_poke_word(*(const u64 *)(bytes + i), to + i, fault);
+	} else if (i < length && !bytes_poke(to, word_of(bytes, length), length)) {
+		goto fault;
+	}
+	cosy_access_end();
+	return true;
+fault:
+	cosy_access_end();
+	return false;
+}
+
 static bool out_put(struct memory_text *out, const u8 *bytes, u32 length)
 {
-	u64 word;
 	u32 now;
 
+	if (likely(length <= out->room && length <= out->place.above)) {
+		out->total += length;
+		out->ended = false;
+		if (unlikely(!bytes_write(out->place.at, bytes, length))) {
+			cosy_leave_fault(out->run, out->to);
+			return false;
+		}
+		out_advance(out, length);
+		return true;
+	}
 	for (; length; bytes += now, length -= now) {
 		now = min_t(u32, length, COSY_WORD);
-		word = 0;
-		memcpy(&word, bytes, now);
-		if (!out_word(out, word, now))
+		if (!out_word(out, word_of(bytes, now), now))
 			return false;
 	}
 	return true;
@@ -135,8 +180,8 @@ static bool out_measure(struct memory_text *out, u64 from, u64 most, u64 *length
 #define STRING_FAULTED (~0ull)
 
 /*
- * Copies a string's bytes up to its NUL, at most `most`.  Returns how many; *ended: the NUL
- * follows.
+ * Copies a string's bytes with its NUL, at most `most`.  Returns how many without the NUL; *ended:
+ * that is written.
  */
 static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *ended)
 {
@@ -152,7 +197,7 @@ static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *
 		zeroes = cosy_zeroes(word);
 		if (zeroes) {
 			left = cosy_first_byte(zeroes);
-			if (!bytes_poke(to + i, word, left))
+			if (!bytes_poke(to + i, word, left + 1))
 				goto fault;
 			*ended = true;
 			i += left;
@@ -164,11 +209,11 @@ static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *
 		byte = cosy_peek_byte(from + i, &fault);
 		if (unlikely(fault))
 			goto fault;
+		cosy_poke_byte(byte, to + i, fault);
 		if (!byte) {
 			*ended = true;
 			goto out;
 		}
-		cosy_poke_byte(byte, to + i, fault);
 	}
 out:
 	cosy_access_end();
@@ -182,21 +227,21 @@ static bool out_string(struct memory_text *out, u64 from, u64 most)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, done, length;
-	bool ended = false;
 
+	out->ended = false;
 	while (most && out->room) {
 		if (!out_reach(out) || !cosy_resolve(out->run, from, &place))
 			return false;
-		now = min3(cosy_readable(&place), out->place.above, (u64)COSY_SLICE);
-		now = min3(now, out->room, most);
-		done = string_write(out->place.at, place.at, now, &ended);
+		now = min(cosy_readable(&place), out->place.above);
+		now = min(min(now, out->room), min_t(u64, most, COSY_SLICE));
+		done = string_write(out->place.at, place.at, now, &out->ended);
 		if (unlikely(done == STRING_FAULTED)) {
 			cosy_leave_fault_of(out->run, &out->place, out->to, &place, from);
 			return false;
 		}
 		out->total += done;
 		out_advance(out, done);
-		if (ended)
+		if (likely(out->ended))
 			return true;
 		from += done;
 		most -= done;
@@ -213,12 +258,17 @@ static bool out_string(struct memory_text *out, u64 from, u64 most)
 
 static __always_inline bool out_get(struct memory_text *out, struct cosy_text_piece *piece, u32 i)
 {
-	u64 address = out->pieces + i * sizeof(*piece);
+	const u8 *at = out->pieces + i * sizeof(*piece);
+	u64 *words = (u64 *)piece;
+	int fault = 0;
 
-	if (likely(cosy_memory_read(out->run, piece, address, sizeof(*piece))))
-		return true;
-	cosy_leave_fault(out->run, address);
-	return false;
+	BUILD_BUG_ON(sizeof(*piece) != 3 * COSY_WORD);
+	cosy_access_begin();
+	words[0] = cosy_peek_word(at, &fault);
+	words[1] = cosy_peek_word(at + COSY_WORD, &fault);
+	words[2] = cosy_peek_word(at + 2 * COSY_WORD, &fault);
+	cosy_access_end();
+	return likely(!fault);
 }
 
 #define format_out memory_text
@@ -230,7 +280,6 @@ u64 cosy_op_format(struct cosy_activation *run, u64 *r)
 	u64 size = r[2], count = r[4];
 	struct memory_text out = {
 		.run = run,
-		.pieces = r[3],
 		.to = r[1],
 		.room = size ? size - 1 : 0,
 	};
@@ -241,14 +290,27 @@ u64 cosy_op_format(struct cosy_activation *run, u64 *r)
 		return -EINVAL;
 	if (unlikely(cosy_has_views(run)))
 		cosy_views_write_back_memory(run, r[1], size);
-	for (u32 i = 0; i < count; i++)
-		if (!out_get(&out, &piece, i) || !format_piece(&out, &piece, &error))
+	out.pieces = cosy_reach(run, r[3], count * sizeof(piece));
+	if (unlikely(count && !out.pieces))
+		goto fault;
+	/* Nothing is reached that is not written to. */
+	if (out.room && count && !out_reach(&out))
+		return 0;
+	for (u32 i = 0; i < count; i++) {
+		if (unlikely(!out_get(&out, &piece, i)))
+			goto fault;
+		if (unlikely(!format_piece(&out, &piece, &error)))
 			return error;
-	if (size) {
+	}
+	if (size && !out.ended) {
 		out.room++;
 		if (!out_word(&out, 0, 1))
 			return 0;
 		out.total--;
 	}
 	return out.total > INT_MAX ? -EOVERFLOW : out.total;
+
+fault:
+	cosy_leave_fault(run, r[3]);
+	return 0;
 }

@@ -54,13 +54,16 @@ static bool out_fill(struct format_out *out, u8 byte, u64 length)
 static bool out_measure(struct format_out *out, u64 from, u64 most, u64 *length)
 {
 	(void)out;
-	*length = strnlen((const char *)from, most);
+	*length = strnlen((const char *)from, most < PTRDIFF_MAX ? most : PTRDIFF_MAX);
 	return true;
 }
 
 static bool out_string(struct format_out *out, u64 from, u64 most)
 {
-	u64 length = strnlen((const char *)from, most), now = out_take(out, length);
+	u64 length, now;
+
+	out_measure(out, from, most, &length);
+	now = out_take(out, length);
 
 	/* It may be the buffer itself, which is undefined but common. */
 	memmove(out->to, (const char *)from, now);
