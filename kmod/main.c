@@ -65,6 +65,7 @@
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
+ *	  readlink.c		readlink, readlinkat
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file

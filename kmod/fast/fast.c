@@ -45,6 +45,8 @@ static __always_inline bool call_has_sites(u32 number)
 	case __NR_statx:
 	case __NR_getxattr:
 	case __NR_lgetxattr:
+	case __NR_readlink:
+	case __NR_readlinkat:
 		return true;
 	default:
 		return false;

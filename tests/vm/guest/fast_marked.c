@@ -68,6 +68,12 @@ static bool add(int number)
 	case SYS_lgetxattr:
 		SYS(lgetxattr, "file", "security.capability", buffer, 64);
 		return true;
+	case SYS_readlink:
+		SYS(readlink, "link", buffer, 64);
+		return true;
+	case SYS_readlinkat:
+		SYS(readlinkat, folder, "link", buffer, 64);
+		return true;
 	case SYS_getdents64:
 		SYS(getdents64, folder, buffer, 4096);
 		return true;
@@ -144,10 +150,10 @@ int main(void)
 	folder = open(".", O_RDONLY | O_DIRECTORY);
 	file = open("file", O_RDWR | O_CREAT, 0600);
 	MUST(folder >= 0 && file >= 0 && write(file, "some text, to be read", 21) == 21);
-	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, peers));
+	MUST(!symlink("file", "link") && !socketpair(AF_UNIX, SOCK_STREAM, 0, peers));
 	script_init();
 	for (size_t i = 0; i < COUNT(calls); i++)
 		check_marked(&calls[i]);
-	MUST(!unlink("file") && !chdir("/") && !rmdir(template));
+	MUST(!unlink("link") && !unlink("file") && !chdir("/") && !rmdir(template));
 	return check_end();
 }

@@ -100,6 +100,8 @@ static bool changes_files(uint32_t op)
 	case STEP_statx:
 	case STEP_getxattr:
 	case STEP_lgetxattr:
+	case STEP_readlinkat:
+	case STEP_readlink:
 	case STEP_getdents64:
 	case STEP_getpid:
 	case STEP_gettid:

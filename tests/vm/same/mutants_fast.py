@@ -377,6 +377,12 @@ MUTANTS = [
     ),
     Mutant("statx-served", "kmod/fast/stat.c", "(mask & ~STATX_SERVED) ||", "", by="fast_statx"),
     Mutant("xattr-name", "kmod/fast/xattr.c", "!length || length == MAX_NAME", "0", by="fast_statx"),
+    Mutant("readlink-size", "kmod/fast/readlink.c", "if (unlikely(size <= 0))", "if (0)", by="fast_readlink"),
+    Mutant("readlink-atime", "kmod/fast/readlink.c", "touch_atime(path);", ";", by="fast_readlink"),
+    Mutant(
+        "readlink-cut", "kmod/fast/readlink.c", "min_t(size_t, strlen(text), size)", "strlen(text)", by="fast_readlink"
+    ),
+    Mutant("readlink-file", "kmod/fast/readlink.c", "? -EINVAL", "? 0", by="fast_readlink"),
     Mutant(
         "xattr-list",
         "kmod/fast/xattr.c",
