@@ -388,6 +388,7 @@ void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 /* --- Calls whose arguments or results libc changes --- */
 
 #define SYS_rt_sigprocmask  14
+#define SYS_getcwd	    79
 #define SYS_getpriority	    140
 #define SYS_fadvise64	    221
 #define SYS_clock_nanosleep 230
@@ -469,6 +470,32 @@ int RT(sigprocmask)(int how, const unsigned long *set, unsigned long *old)
 		set = &copy;
 	}
 	return syscall(SYS_rt_sigprocmask, how, set, old, 8);
+}
+
+/*
+ * Leaves the cases to libc in which it allocates, or goes up to the root by itself: the kernel's
+ * result may begin with "(unreachable)", or be longer than a page.
+ */
+char *RT(getcwd)(char *path, size_t size)
+{
+	ssize_t length;
+
+	if (!path || !size)
+		return getcwd(path, size);
+	length = syscall(SYS_getcwd, path, size);
+	if (length > 0 && path[0] == '/')
+		return path;
+	if (length >= 0 || *__errno_location() == ENAMETOOLONG)
+		return getcwd(path, size);
+	return NULL;
+}
+
+/* _FORTIFY_SOURCE: `room` bytes are at `path`. */
+char *RT(__getcwd_chk)(char *path, size_t size, size_t room)
+{
+	if (size > room)
+		__chk_fail();
+	return RT(getcwd)(path, size);
 }
 
 int RT(posix_fadvise)(int fd, long offset, long len, int advice)

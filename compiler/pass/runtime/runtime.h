@@ -32,6 +32,7 @@ void __chk_fail(void) __attribute__((noreturn));
 long syscall(long number, ...);
 int unlink(const char *path);
 int rmdir(const char *path);
+char *getcwd(char *path, size_t size);
 int ioctl(int fd, unsigned long request, void *arg);
 int getpid(void);
 int gettid(void);
@@ -45,10 +46,11 @@ ssize_t getdents64(int fd, void *entries, size_t size);
 void *malloc(size_t size);
 void free(void *block);
 
-#define EPERM	1
-#define ENOTDIR 20
-#define EISDIR	21
-#define EINVAL	22
-#define ERANGE	34
+#define EPERM	     1
+#define ENOTDIR	     20
+#define EISDIR	     21
+#define EINVAL	     22
+#define ERANGE	     34
+#define ENAMETOOLONG 36
 
 #endif /* COSY_PASS_RUNTIME_H */
