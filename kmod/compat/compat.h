@@ -71,6 +71,7 @@
 #include <linux/file.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/fsnotify.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
@@ -352,6 +353,19 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_ftrace_argument(regs, n) ftrace_regs_get_argument(regs, n)
 #else
 #define cosy_ftrace_argument(regs, n) regs_get_kernel_argument(&(regs)->regs, n)
+#endif
+
+/*
+ * Opens a directory so that nobody is told of it.  Kernels that let no module do that refuse, and so
+ * do those whose headers do not show who may deny an open.
+ */
+#if defined(__FMODE_NONOTIFY) && defined(COSY_HAVE_SB_LISTENERS)
+#define cosy_open_untold(dir, cred)                                                                \
+	dentry_open(dir, O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY, cred)
+#define cosy_may_be_denied(sb) fsnotify_sb_has_priority_watchers(sb, FSNOTIFY_PRIO_CONTENT)
+#else
+#define cosy_open_untold(dir, cred) ERR_PTR(-EOPNOTSUPP)
+#define cosy_may_be_denied(sb)	    true
 #endif
 
 /* ->create was told whether the caller wants to make the file, until all callers did. */

@@ -24,6 +24,7 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,umode_t. bool.;,include/linux/fs.h,COSY_HAVE_CREATE_EXCLUSIVE) \
 	       $(call cosy-header,dentry \*\(\*mkdir\),include/linux/fs.h,COSY_HAVE_MKDIR_DENTRY) \
 	       $(call cosy-header,timer_delete_sync.struct,include/linux/timer.h,COSY_HAVE_TIMER_DELETE) \
+	       $(call cosy-header,bool fsnotify_sb_has_priority_watchers,include/linux/fsnotify.h,COSY_HAVE_SB_LISTENERS) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
 	       $(call cosy-symbol,zap_page_range_single,COSY_HAVE_ZAP_SINGLE) \

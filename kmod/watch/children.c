@@ -210,7 +210,8 @@ static int descriptor_check(const struct cosy_watch_reading *r)
 
 /*
  * Asks for what opendir and readdir ask.  A descriptor's directory was opened.  For others it is
- * opened now, as the last one was if nothing has changed since.
+ * opened now, as the last one was if nothing has changed since.  No listener of fanotify is asked,
+ * so none that may deny an open or a read may watch the file system.
  */
 static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_read *read)
 {
@@ -218,6 +219,8 @@ static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_r
 	struct file *file;
 	int error;
 
+	if (cosy_may_be_denied(r->dir.mnt->mnt_sb))
+		return -EOPNOTSUPP;
 	error = path_permission(&r->dir, MAY_EXEC);
 	if (error)
 		return error;
@@ -231,7 +234,7 @@ static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_r
 		return error;
 	WRITE_ONCE(watcher->reader, current);
 	/* Nobody is told of it: the program has not opened anything. */
-	file = dentry_open(&r->dir, O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY, current_cred());
+	file = cosy_open_untold(&r->dir, current_cred());
 	WRITE_ONCE(watcher->reader, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);

@@ -249,8 +249,11 @@ static void __init trace_ext4(void)
 	if (!table->directory)
 		return;
 	type = get_fs_type("ext4");
-	if (!type)
+	if (!type) {
+		/* It is being unloaded.  Another one might come to these addresses. */
+		*table = (struct op_table){};
 		return;
+	}
 	ext4_module = type->owner;
 	trace_table(table, cosy_unexported_data("ext4_xattr_handlers"));
 }

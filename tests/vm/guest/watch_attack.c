@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -586,6 +587,25 @@ static void no_event_of_a_read(void)
 	CHECK(read(fd, event, sizeof(event)) < 0 && errno == EAGAIN);
 }
 
+/* A listener that may deny opens and reads keeps READs away: they do not ask it. */
+static void listener_that_may_deny(void)
+{
+	struct watcher watcher;
+	int fd, listener = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
+
+	CHECK(listener >= 0 && !mkdir("listened", 0755));
+	make_file("listened/f");
+	fd = open("listened", O_RDONLY | O_DIRECTORY);
+	CHECK(!watcher_open(&watcher));
+	CHECK(!read_error(&watcher, AT_FDCWD, "listened/", "f"));
+	CHECK(!fanotify_mark(listener, FAN_MARK_ADD, FAN_OPEN_PERM | FAN_ACCESS_PERM | FAN_ONDIR,
+			     AT_FDCWD, "listened"));
+	CHECK(read_error(&watcher, AT_FDCWD, "listened/", "f") == EOPNOTSUPP);
+	CHECK(read_error(&watcher, fd, NULL, "f") == EOPNOTSUPP);
+	close(listener);
+	CHECK(!read_error(&watcher, AT_FDCWD, "listened/", "f"));
+}
+
 /* Waits until no tick comes any more. */
 static void ticks_wait(const struct watcher *watcher)
 {
@@ -640,6 +660,7 @@ int main(int argc, char **argv)
 		mount_point_that_moves,
 		table_of_another_thread,
 		no_event_of_a_read,
+		listener_that_may_deny,
 		silence_after_a_tick,
 	};
 	struct watcher watcher;

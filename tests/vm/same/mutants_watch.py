@@ -109,9 +109,16 @@ MUTANTS = [
     ),
     Mutant(
         "watch-no-event",
-        "kmod/watch/children.c",
+        "kmod/compat/compat.h",
         "O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY",
         "O_RDONLY | O_DIRECTORY",
+        by="watch_attack",
+    ),
+    Mutant(
+        "watch-listener",
+        "kmod/watch/children.c",
+        "if (cosy_may_be_denied(r->dir.mnt->mnt_sb))",
+        "if (0)",
         by="watch_attack",
     ),
     Mutant(
