@@ -19,18 +19,9 @@
 #include <sys/wait.h>
 
 #include "watch.h"
+#include "watch_checks.h"
 
-static int failures;
 static struct answer answer;
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("FAIL %s:%d: %s (%s)\n", __func__, __LINE__, #condition,            \
-			       strerror(errno));                                                   \
-			failures++;                                                                \
-		}                                                                                  \
-	} while (0)
 
 static int read_error(const struct watcher *watcher, int dirfd, const char *prefix,
 		      const char *name)
@@ -665,7 +656,7 @@ int main(int argc, char **argv)
 	};
 	struct watcher watcher;
 	pid_t child;
-	int status, failed = 0;
+	int status;
 
 	if (argc < 2 || (mkdir(argv[1], 0755) && errno != EEXIST) || chdir(argv[1]) ||
 	    chmod(".", 0755) || chmod("/dev/cosy", 0666))
@@ -678,18 +669,5 @@ int main(int argc, char **argv)
 		return WEXITSTATUS(status);
 	close(open("f", O_CREAT | O_WRONLY, 0644));
 	sync();
-	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		child = fork();
-		if (!child) {
-			tests[i]();
-			fflush(stdout);
-			_exit(failures != 0);
-		}
-		waitpid(child, &status, 0);
-		if (status)
-			printf("test %zu: status %x\n", i, status);
-		failed += status != 0;
-	}
-	printf("%d of %zu failed\n", failed, sizeof(tests) / sizeof(*tests));
-	return failed != 0;
+	return tests_run(tests, sizeof(tests) / sizeof(*tests));
 }

@@ -27,18 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "watch_checks.h"
+
 enum { NAMES = 24, OWN = 600, NUMBER = 40 };
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("FAIL %s:%d: %s (%s)\n", __func__, __LINE__, #condition,            \
-			       strerror(errno));                                                   \
-			failures++;                                                                \
-		}                                                                                  \
-	} while (0)
 
 static const char *name_of(unsigned int i)
 {
@@ -412,7 +403,6 @@ int main(int argc, char **argv)
 		child_that_closes,
 		threads_at_first,
 	};
-	int status, failed = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "inherited")) {
 		warm(AT_FDCWD, "one/");
@@ -424,19 +414,5 @@ int main(int argc, char **argv)
 	make_directory("one", 100);
 	make_directory("two", 200);
 	sync();
-	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		pid_t child = fork();
-
-		if (!child) {
-			tests[i]();
-			fflush(stdout);
-			_exit(failures != 0);
-		}
-		waitpid(child, &status, 0);
-		if (status)
-			printf("test %zu: status %x\n", i, status);
-		failed += status != 0;
-	}
-	printf("%d of %zu failed\n", failed, sizeof(tests) / sizeof(*tests));
-	return failed != 0;
+	return tests_run(tests, sizeof(tests) / sizeof(*tests));
 }
