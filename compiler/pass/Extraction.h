@@ -15,11 +15,11 @@ namespace cosy {
 /// Where a region ends.
 enum class RegionEnd {
   AtMark,      ///< As it is marked.
-  BeforeCalls, ///< Before calls that no compound can hold, too.
+  BeforeCalls, ///< There, and before calls that no compound can hold.
 };
 
-/// Is told of a mark that makes no region (R.Start is null), and of each
-/// region: why it stays native, or else before which calls it ends.
+/// Called for each region with the reasons why it stays native, or else with
+/// the calls before which it ends.  A mark that makes no region has no R.Start.
 using ExtractionReport =
     llvm::function_ref<void(const llvm::Function &F, const Region &R,
                             const Reasons &Why, const Reasons &Left)>;

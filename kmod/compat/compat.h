@@ -356,8 +356,8 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #endif
 
 /*
- * Opens a directory so that nobody is told of it.  Kernels that let no module do that refuse, and so
- * do those whose headers do not show who may deny an open.
+ * Opens a directory without raising an event.  Some kernels let no module do that; the headers of
+ * others do not show whether a listener may deny an open.  Both are refused here.
  */
 #if defined(__FMODE_NONOTIFY) && defined(COSY_HAVE_SB_LISTENERS)
 #define cosy_open_untold(dir, cred)                                                                \

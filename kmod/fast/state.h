@@ -106,8 +106,8 @@ struct cosy_prefix {
 struct cosy_names {
 	u64 last_call; /* `calls` at the last call by name; 0: none yet */
 	/*
-	 * With COSY_HELD_CHILD: the entry found last, a reference, and its mount, of which there is
-	 * none; whether names come in the opposite order to the directory's list; look-ups in a row
+	 * With COSY_HELD_CHILD: the entry found last (a reference) and its mount (no reference);
+	 * whether names come in the opposite order to the directory's list; look-ups in a row
 	 * that found no neighbour of it; and, if a call by name found it in the directory of that
 	 * descriptor itself (else COSY_NO_DIRFD), `dirfd` and that directory
 	 */

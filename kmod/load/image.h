@@ -27,7 +27,7 @@ struct cosy_cache_entry {
 	struct cosy_locked locked;
 };
 
-/* Constant once made, but for the reference count and the cache's entry. */
+/* Only the reference count and the cache's entry change after it is made. */
 struct cosy_image {
 	refcount_t references; /* each program's, and the cache's */
 	u32 insn_cnt;	       /* of the compound as loaded */

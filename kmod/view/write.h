@@ -26,9 +26,9 @@ struct cosy_writing {
 
 /*
  * Writes into pages of tmpfs or ext4 that are in the page cache already (cached_write.c).  The
- * bytes are at `address`, and in write->copy or the shared buffer.  The caller has written back all views of the bytes of the file
- * that are written, except one that is written to its own place.  COSY_ORDINARY: a guard failed,
- * nothing is done.
+ * bytes are in write->copy, or in the shared buffer at `address`.  The caller has written back all
+ * views of the bytes of the file that are written, except one that is written to its own place.
+ * COSY_ORDINARY: a guard failed, nothing is done.
  */
 s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
 

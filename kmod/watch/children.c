@@ -233,7 +233,7 @@ static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_r
 	if (error)
 		return error;
 	WRITE_ONCE(watcher->reader, current);
-	/* Nobody is told of it: the program has not opened anything. */
+	/* The program has not opened anything, so this raises no event. */
 	file = cosy_open_untold(&r->dir, current_cred());
 	WRITE_ONCE(watcher->reader, NULL);
 	if (IS_ERR(file))

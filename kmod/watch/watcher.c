@@ -127,8 +127,8 @@ static void slot_remove(struct cosy_watch_slot *slot)
 	if (hlist_unhashed_lockless(&slot->node))
 		return;
 	/*
-	 * Answers that were kept for this slot are stale from now on.  The word changes before nobody
-	 * is told of the inode any more.
+	 * Answers that were kept for this slot are stale from now on.  The word changes first: after
+	 * the removal, a change of the inode would no longer change it.
 	 */
 	word_change(slot->watcher, slot->word);
 	raw_spin_lock(&bucket->lock);

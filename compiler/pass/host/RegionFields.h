@@ -10,7 +10,7 @@ namespace cosy {
 /// The index of `left` in struct cosy_region.
 constexpr unsigned LeftField = 5;
 
-/// The index of `entry` there, which is null but for a loop's head.
+/// The index of `entry` there.  Only a loop's head has one; else it is null.
 constexpr unsigned EntryField = 6;
 
 /// The index of `flags` there, with COSY_REGION_FORCE, COSY_REGION_LOSES and

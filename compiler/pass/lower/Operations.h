@@ -8,7 +8,7 @@
 
 namespace cosy {
 
-/// True for the inline assembly that makes a call with a sixth argument.
+/// True if this assembly is a system call with six arguments.
 bool isSixCall(const llvm::InlineAsm &Asm);
 /// Makes `call Number` with six arguments: the sixth is in r0, where no calling
 /// convention puts it.

@@ -18,8 +18,8 @@ bool isDividedAsIs(const llvm::Type *Ty);
 /// Inlines what always is, and drops what instruction selection leaves out
 /// where nothing is optimised.
 void dropUnselected(llvm::Function &F);
-/// Does so, and keeps the divisions of F that may trap, whatever is known of
-/// their operands and becomes of their results.
+/// Does so, and keeps the divisions of F that may trap: also those whose
+/// operands are known, or whose results are not used.
 void pinDivisions(llvm::Function &F);
 void unpinDivisions(llvm::Function &F);
 /// True for assembly that pins a division.
