@@ -101,7 +101,8 @@
  *	  watcher.c		words that change before an inode's attributes do; the tick
  *	  hooks.c		the traced functions, which change the words
  *	  self_test.c		changes that hooks have to note when the module is loaded
- *	  process.c		a watcher's descriptor and the process that it is for
+ *	  process.c		the process of a watcher, and whether it may make a READ
+ *	  descriptor.c		a watcher's descriptor
  *	  admit.c		inodes that cannot change unnoticed
  *	  children.c		READ: entries of a directory with their attributes
  *

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* process.h - the process of a watcher: its descriptor, and whether it may make a READ now. */
+/* process.h - the process of a watcher, and whether it may make a READ now. */
 #ifndef COSY_WATCH_PROCESS_H
 #define COSY_WATCH_PROCESS_H
 
 #include "watch/watcher.h"
 
-/* Serves COSY_IOC_WATCH: returns a descriptor or an error. */
-long cosy_watch_open(const struct cosy_watch *request);
+/* Tells whether the caller has one thread and its memory for itself.  If not, that may change. */
+bool cosy_watch_process_is_alone(void);
+
+/*
+ * Fills in the process, which is the caller: 0 or an error.  Call cosy_watch_process_leave
+ * before the watcher is destroyed, also after an error.
+ */
+int cosy_watch_process_enter(struct cosy_watcher *watcher);
+void cosy_watch_process_leave(struct cosy_watcher *watcher);
 
 /*
  * Tells whether the caller may make a READ: 0, or the READ's error.  It has to be asked again after

@@ -14,6 +14,7 @@
 #include "compat/compat.h"
 #include "watch/admit.h"
 #include "watch/children.h"
+#include "watch/descriptor.h"
 #include "watch/hooks.h"
 #include "watch/process.h"
 #include "watch/self_test.h"
@@ -138,12 +139,7 @@ void cosy_watch_exit(void)
 	cosy_watchers_exit();
 }
 
-bool cosy_watch_is_refused(void)
-{
-	return READ_ONCE(refusal);
-}
-
 long cosy_watch(const struct cosy_watch *request)
 {
-	return cosy_watch_is_refused() ? -EOPNOTSUPP : cosy_watch_open(request);
+	return READ_ONCE(refusal) ? -EOPNOTSUPP : cosy_watch_open(request);
 }

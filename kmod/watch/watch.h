@@ -9,9 +9,6 @@
 void cosy_watch_init(void);
 void cosy_watch_exit(void);
 
-/* Tells whether there are no watchers.  Watchers of before have been ended. */
-bool cosy_watch_is_refused(void);
-
 /* Serves COSY_IOC_WATCH: a descriptor; or -EOPNOTSUPP where there are no watchers, and others. */
 long cosy_watch(const struct cosy_watch *request);
 

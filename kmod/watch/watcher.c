@@ -39,6 +39,7 @@ static u64 key[2] __ro_after_init; /* nobody can choose inodes that share a buck
 static struct space spaces[1 << SPACE_BITS];
 static atomic_t watchers_cnt = ATOMIC_INIT(0);
 static struct page *ended_page;
+static bool all_ended;
 
 /* --- Words --------------------------------------------------------------------------------- */
 
@@ -373,6 +374,9 @@ void cosy_watch_end_mounts(void)
 
 void cosy_watch_end_all(void)
 {
+	/* A watcher that is being made is found below, or finds this. */
+	WRITE_ONCE(all_ended, true);
+	smp_mb();
 	spaces_end(NULL);
 }
 
@@ -481,6 +485,8 @@ static int space_add(struct cosy_watcher *watcher, struct mm_struct *mm)
 	raw_spin_unlock(&space->lock);
 	/* Whatever the caller checks about the process comes after this. */
 	smp_mb();
+	if (READ_ONCE(all_ended))
+		watcher_end(watcher);
 	return error;
 }
 

@@ -144,7 +144,7 @@ void cosy_watch_note_directory(void);
 /* The calling process, or all of its mount namespace, does what cannot be followed. */
 void cosy_watch_end_process(void);
 void cosy_watch_end_mounts(void);
-/* Ends every watcher. */
+/* Ends every watcher, also those that will be made. */
 void cosy_watch_end_all(void);
 
 /* The page that another process finds in the place of the words. */

@@ -130,7 +130,7 @@ MUTANTS = [
     ),
     Mutant(
         "watch-child",
-        "kmod/watch/process.c",
+        "kmod/watch/descriptor.c",
         "fault->vma->vm_mm == watcher->mm ?",
         "fault->vma->vm_mm ?",
         by="watch_attack",

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* descriptor.c - see descriptor.h. */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include "compat/compat.h"
+#include "users.h"
+#include "watch/children.h"
+#include "watch/descriptor.h"
+#include "watch/process.h"
+#include "watch/watcher.h"
+
+static void watcher_leave(struct cosy_watcher *watcher)
+{
+	struct cosy_user *user = watcher->user;
+
+	cosy_watch_process_leave(watcher);
+	cosy_watcher_destroy(watcher);
+	cosy_user_uncharge(user, COSY_CHARGE_WATCHERS, 1);
+	cosy_user_put(user);
+}
+
+static int watch_release(struct inode *inode, struct file *file)
+{
+	watcher_leave(file->private_data);
+	return 0;
+}
+
+static vm_fault_t words_fault(struct vm_fault *fault)
+{
+	const struct cosy_watcher *watcher = fault->vma->vm_file->private_data;
+
+	if (fault->pgoff >= COSY_WATCH_PAGES)
+		return VM_FAULT_SIGBUS;
+	/* A child has the mapping of its parent, whose words say nothing about the child. */
+	fault->page = fault->vma->vm_mm == watcher->mm ? watcher->pages[fault->pgoff]
+						       : cosy_watch_ended_page();
+	get_page(fault->page);
+	return 0;
+}
+
+static const struct vm_operations_struct words_ops = { .fault = words_fault };
+
+static int watch_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC) || !(vma->vm_flags & VM_MAYSHARE))
+		return -EACCES;
+	cosy_vm_flags_clear(vma, VM_MAYWRITE | VM_MAYEXEC);
+	cosy_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_ops = &words_ops;
+	return 0;
+}
+
+static long watch_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	struct cosy_watch_read __user *user = (struct cosy_watch_read __user *)address;
+	struct cosy_watcher *watcher = file->private_data;
+	struct cosy_watch_read read;
+	long error;
+
+	if (command != COSY_IOC_WATCH_READ)
+		return -ENOTTY;
+	if (copy_from_user(&read, user, sizeof(read)))
+		return -EFAULT;
+	if (read.size != sizeof(read))
+		return -EINVAL;
+	if (!mutex_trylock(&watcher->lock))
+		return -EAGAIN;
+	error = cosy_watch_read(watcher, &read);
+	mutex_unlock(&watcher->lock);
+	if (!error && copy_to_user(user, &read, sizeof(read)))
+		error = -EFAULT;
+	return error;
+}
+
+static const struct file_operations watch_fops = {
+	.owner = THIS_MODULE,
+	.release = watch_release,
+	.mmap = watch_mmap,
+	.unlocked_ioctl = watch_ioctl,
+	.llseek = noop_llseek,
+};
+
+long cosy_watch_open(const struct cosy_watch *request)
+{
+	struct cosy_watcher *watcher;
+	struct cosy_user *user;
+	long fd;
+
+	if (request->flags)
+		return -EINVAL;
+	if (!current->mm)
+		return -EINVAL;
+	if (!cosy_watch_process_is_alone())
+		return -EAGAIN;
+	user = cosy_user_get();
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	fd = cosy_user_charge(user, COSY_CHARGE_WATCHERS, 1);
+	if (fd) {
+		cosy_user_put(user);
+		return fd;
+	}
+	watcher = cosy_watcher_create(current->mm);
+	if (IS_ERR(watcher)) {
+		cosy_user_uncharge(user, COSY_CHARGE_WATCHERS, 1);
+		cosy_user_put(user);
+		return PTR_ERR(watcher);
+	}
+	watcher->user = user;
+	fd = cosy_watch_process_enter(watcher);
+	if (!fd)
+		fd = anon_inode_getfd("[cosy watcher]", &watch_fops, watcher, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		watcher_leave(watcher);
+	return fd;
+}
