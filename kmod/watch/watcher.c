@@ -26,11 +26,13 @@ struct space {
 	raw_spinlock_t lock;
 };
 
-#define BUCKET_BITS 13
+#define BUCKET_BITS 16
 #define SPACE_BITS  10
 
 /* What a change of an inode costs at most, and with it the processes that wait for the lock. */
-#define BUCKET_MAX 64
+#define BUCKET_MAX 32
+/* Of these one user has so many at most.  All its slots together fill 4 of each bucket. */
+#define BUCKET_SHARE (BUCKET_MAX / 4)
 /* Watchers of all users: so many words are changed by each change of a mount. */
 #define WATCHERS_MAX 4096
 
@@ -83,17 +85,14 @@ static void bucket_drop(struct bucket *bucket, struct cosy_watch_slot *slot)
 static noinline void bucket_note(struct bucket *bucket, const struct inode *inode,
 				 enum cosy_watch_event event)
 {
-	struct cosy_watch_slot *slot;
-	struct hlist_node *next;
+	struct cosy_watch_slot *slot, *last = NULL;
 
 	raw_spin_lock(&bucket->lock);
-	hlist_for_each_entry_safe(slot, next, &bucket->slots, node)
+	hlist_for_each_entry(slot, &bucket->slots, node)
 	{
-		if (slot_is_silent(slot)) {
-			bucket_drop(bucket, slot);
-			continue;
-		}
-		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb)
+		last = slot;
+		/* The watchers of other inodes are not looked at: their memory is far away. */
+		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb || slot_is_silent(slot))
 			continue;
 		/* A READ opens a directory, but does not list it. */
 		if (event == COSY_WATCH_OPENED && READ_ONCE(slot->watcher->reader) == current)
@@ -101,6 +100,9 @@ static noinline void bucket_note(struct bucket *bucket, const struct inode *inod
 		if (!slot->way || event == COSY_WATCH_ITSELF)
 			word_change(slot->watcher, slot->word);
 	}
+	/* The last one is the oldest, so a bucket that nobody registers in empties as well. */
+	if (last && slot_is_silent(last))
+		bucket_drop(bucket, last);
 	raw_spin_unlock(&bucket->lock);
 }
 
@@ -124,17 +126,20 @@ static void slot_remove(struct cosy_watch_slot *slot)
 {
 	struct bucket *bucket = &buckets[slot->bucket];
 
-	/* Others only take silent ones out. */
-	if (hlist_unhashed_lockless(&slot->node))
+	/* It has never been registered. */
+	if (!slot->sb)
 		return;
-	/*
-	 * Answers that were kept for this slot are stale from now on.  The word changes first: after
-	 * the removal, a change of the inode would no longer change it.
-	 */
-	word_change(slot->watcher, slot->word);
 	raw_spin_lock(&bucket->lock);
-	if (!hlist_unhashed(&slot->node))
+	/* Others only take silent ones out, whose answers have ended. */
+	if (!hlist_unhashed(&slot->node)) {
+		/*
+		 * Answers that were kept for this slot are stale from now on.  The word changes before
+		 * the bucket does, which hooks look at without the lock.
+		 */
+		word_change(slot->watcher, slot->word);
+		smp_mb__after_atomic();
 		bucket_drop(bucket, slot);
+	}
 	raw_spin_unlock(&bucket->lock);
 }
 
@@ -161,9 +166,20 @@ static struct cosy_watch_slot *bucket_search(struct bucket *bucket,
 	return NULL;
 }
 
+/* Tells whether the watcher's user may have another slot in the bucket.  Under its lock. */
+static bool bucket_has_room(const struct bucket *bucket, const struct cosy_watcher *watcher)
+{
+	const struct cosy_watch_slot *slot;
+	u32 own = 0;
+
+	hlist_for_each_entry(slot, &bucket->slots, node)
+		own += slot->watcher->user == watcher->user;
+	return own < BUCKET_SHARE && bucket->count < BUCKET_MAX;
+}
+
 /*
  * Registers what the caller has filled in of `wanted`: in the slot that the watcher has of it, or else
- * in `slot`.  Returns the slot, or NULL: the bucket is full.
+ * in `slot`.  Returns the slot, or NULL: the bucket is full, or the user has its share of it.
  */
 static struct cosy_watch_slot *slot_register(struct cosy_watch_slot *slot,
 					     const struct cosy_watch_slot *wanted)
@@ -187,7 +203,7 @@ static struct cosy_watch_slot *slot_register(struct cosy_watch_slot *slot,
 	slot->bucket = wanted->bucket;
 	own = NULL;
 	raw_spin_lock(&bucket->lock);
-	if (bucket->count < BUCKET_MAX) {
+	if (bucket_has_room(bucket, slot->watcher)) {
 		own = slot;
 		slot->tick = READ_ONCE(slot->watcher->tick);
 		hlist_add_head(&slot->node, &bucket->slots);

@@ -181,7 +181,8 @@ COLD static void watcher_open(void)
 		at = cosy_syscall6(SYS_mmap, (uintptr_t)words, COSY_WATCH_WORDS * sizeof(*words),
 				   PROT_READ, MAP_SHARED | (words ? MAP_FIXED : 0), fd, 0);
 
-	if (fd == -EAGAIN || fd == -EBUSY)
+	/* The last two: the user, or all users, have too many at present. */
+	if (fd == -EAGAIN || fd == -EBUSY || fd == -EDQUOT || fd == -ENOSPC)
 		return;
 	if (fd < 0 || (long)at < 0) {
 		__atomic_store_n(&state, OFF, __ATOMIC_RELAXED);

@@ -380,6 +380,40 @@ static void threads_at_first(void)
 	pthread_join(thread, NULL);
 }
 
+static void set_watchers(const char *count)
+{
+	int fd = open("/sys/module/cosy/parameters/max_user_watchers", O_WRONLY);
+
+	CHECK(write(fd, count, strlen(count)) == (ssize_t)strlen(count));
+	close(fd);
+}
+
+/* Tells whether the library has a watcher in this process. */
+static bool has_watcher(void)
+{
+	char path[64], name[64];
+
+	for (int fd = 0; fd < 1024; fd++) {
+		sprintf(path, "/proc/self/fd/%d", fd);
+		memset(name, 0, sizeof(name));
+		if (readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, "cosy watcher"))
+			return true;
+	}
+	return false;
+}
+
+/* What others of the same user have may be too much for a while. */
+static void quota_that_is_used_up(void)
+{
+	set_watchers("0");
+	warm(AT_FDCWD, "one/");
+	CHECK(!has_watcher());
+	set_watchers("256");
+	for (int i = 0; i < 50 && !has_watcher(); i++)
+		warm(AT_FDCWD, "one/");
+	CHECK(has_watcher());
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const tests[])(void) = {
@@ -402,6 +436,7 @@ int main(int argc, char **argv)
 		bad_pointers,
 		child_that_closes,
 		threads_at_first,
+		quota_that_is_used_up,
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "inherited")) {

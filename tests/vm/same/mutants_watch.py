@@ -52,7 +52,8 @@ MUTANTS = [
         by="watch_guard",
     ),
     Mutant("watch-own-slot", "kmod/watch/watcher.c", "\tif (own) {\n", "\tif (0) {\n", by="watch_attack"),
-    Mutant("watch-bucket", "kmod/watch/watcher.c", "if (bucket->count < BUCKET_MAX)", "if (1)", by="watch_attack"),
+    Mutant("watch-bucket", "kmod/watch/watcher.c", "if (bucket_has_room(bucket, slot->watcher))", "if (1)", by="watch_attack"),
+    Mutant("watch-share", "kmod/watch/watcher.c", "return own < BUCKET_SHARE &&", "return", by="watch_attack"),
     Mutant(
         "watch-silent",
         "kmod/watch/watcher.c",
@@ -70,13 +71,11 @@ MUTANTS = [
     Mutant(
         "watch-word-first",
         "kmod/watch/watcher.c",
-        "\tword_change(slot->watcher, slot->word);\n"
-        "\traw_spin_lock(&bucket->lock);\n\tif (!hlist_unhashed(&slot->node))\n"
-        "\t\tbucket_drop(bucket, slot);\n\traw_spin_unlock(&bucket->lock);\n",
-        "\traw_spin_lock(&bucket->lock);\n\tif (!hlist_unhashed(&slot->node))\n"
-        "\t\tbucket_drop(bucket, slot);\n\traw_spin_unlock(&bucket->lock);\n"
-        "\tword_change(slot->watcher, slot->word);\n",
-        out_of_reach="a thread that is preempted between two instructions",
+        "\t\tword_change(slot->watcher, slot->word);\n"
+        "\t\tsmp_mb__after_atomic();\n\t\tbucket_drop(bucket, slot);\n",
+        "\t\tbucket_drop(bucket, slot);\n"
+        "\t\tsmp_mb__after_atomic();\n\t\tword_change(slot->watcher, slot->word);\n",
+        out_of_reach="another processor's change between two instructions",
     ),
     # A READ's checks
     Mutant(
