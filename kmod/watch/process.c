@@ -32,6 +32,24 @@ void cosy_watch_settle_mounts(void)
 	smp_rmb();
 }
 
+/*
+ * Tells whether a filter, a tracer or an auditor is to see each call of any thread: all use the
+ * answers of one.
+ */
+static bool process_is_observed(void)
+{
+	unsigned long work = READ_ONCE(current_thread_info()->syscall_work);
+	const struct task_struct *thread;
+
+	if (work || thread_group_empty(current))
+		return work;
+	rcu_read_lock();
+	for_each_thread(current, thread)
+		work |= READ_ONCE(task_thread_info(thread)->syscall_work);
+	rcu_read_unlock();
+	return work;
+}
+
 int cosy_watch_check_process(const struct cosy_watcher *watcher)
 {
 	int threads;
@@ -40,8 +58,7 @@ int cosy_watch_check_process(const struct cosy_watcher *watcher)
 		return -EXDEV;
 	if (cosy_watcher_has_ended(watcher))
 		return -ECANCELED;
-	/* A filter, a tracer or an auditor is to see each stat. */
-	if (READ_ONCE(current_thread_info()->syscall_work))
+	if (process_is_observed())
 		return -EPERM;
 	/* All threads, and nobody else, have these descriptors and directories. */
 	threads = get_nr_threads(current);

@@ -50,7 +50,8 @@ struct cosy_watch_entry {
  * EAGAIN: something is being changed, or another thread makes a READ; make the call instead.
  * ENOENT: the cache has no such entry.  EOPNOTSUPP: there are no attributes of this directory to
  * give out.  ECANCELED: the watcher has ended.  EXDEV: the caller is not the watcher's process.
- * EPERM: an observer of system calls has to see each stat.  Others as opendir(3) and stat(2).
+ * EPERM: an observer of system calls has to see each stat of one of the threads.  Others as
+ * opendir(3) and stat(2).
  */
 struct cosy_watch_read {
 	__u32 size;

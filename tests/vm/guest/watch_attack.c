@@ -16,6 +16,7 @@
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "watch.h"
@@ -488,6 +489,79 @@ static void filter_of_another_thread(void)
 	}
 }
 
+/* A thread that waits for a byte; `number` is its own. */
+struct waiting {
+	int number, fd;
+	bool dispatches;
+};
+
+static void *wait_for_byte(void *argument)
+{
+	static volatile char selector; /* SYSCALL_DISPATCH_FILTER_ALLOW */
+	struct waiting *waiting = argument;
+	char byte;
+
+	if (waiting->dispatches)
+		CHECK(!prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector));
+	__atomic_store_n(&waiting->number, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	while (read(waiting->fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	return NULL;
+}
+
+static void waiting_begin(struct waiting *waiting, int ends[2])
+{
+	pthread_t thread;
+
+	CHECK(!pipe(ends));
+	waiting->fd = ends[0];
+	CHECK(!pthread_create(&thread, NULL, wait_for_byte, waiting));
+	while (!__atomic_load_n(&waiting->number, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+/* Programs dispatch the calls of one thread to themselves. */
+static void dispatcher_of_another_thread(void)
+{
+	struct waiting waiting = { .dispatches = true };
+	struct watcher watcher;
+	int ends[2];
+
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	waiting_begin(&waiting, ends);
+	CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == EPERM);
+}
+
+static struct waiting *traced;
+
+static void trace_calls(void)
+{
+	int status;
+
+	CHECK(!ptrace(PTRACE_SEIZE, traced->number, 0, 0));
+	CHECK(!ptrace(PTRACE_INTERRUPT, traced->number, 0, 0));
+	CHECK(waitpid(traced->number, &status, __WALL) == traced->number);
+	CHECK(!ptrace(PTRACE_SYSCALL, traced->number, 0, 0));
+	fflush(stdout);
+}
+
+static void tracer_of_another_thread(void)
+{
+	struct watcher watcher;
+	struct helper helper;
+	int ends[2];
+
+	traced = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	helper = helper_begin(trace_calls);
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	waiting_begin(traced, ends);
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	helper_run(&helper);
+	CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == EPERM);
+}
+
 static int child_of_clone(void *unused)
 {
 	(void)unused;
@@ -663,6 +737,8 @@ int main(int argc, char **argv)
 		one_word_for_an_inode,
 		many_watchers_of_an_inode,
 		filter_of_another_thread,
+		dispatcher_of_another_thread,
+		tracer_of_another_thread,
 		children_that_share,
 		mount_point_that_moves,
 		table_of_another_thread,

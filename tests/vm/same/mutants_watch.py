@@ -123,8 +123,15 @@ MUTANTS = [
     Mutant(
         "watch-observed",
         "kmod/watch/process.c",
-        "if (READ_ONCE(current_thread_info()->syscall_work))",
-        "if (0)",
+        "if (work || thread_group_empty(current))\n\t\treturn work;",
+        "return false;",
+        by="watch_attack",
+    ),
+    Mutant(
+        "watch-observed-thread",
+        "kmod/watch/process.c",
+        "\t\twork |= READ_ONCE(task_thread_info(thread)->syscall_work);\n",
+        "\t\t;\n",
         by="watch_attack",
     ),
     Mutant(
