@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* process.c - see process.h. */
+#include <linux/cred.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs_struct.h>
@@ -9,6 +10,7 @@
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/seqlock.h>
+#include <linux/user_namespace.h>
 #include "compat/compat.h"
 #include "kernel/symbols.h"
 #include "kernel/types.h"
@@ -50,6 +52,14 @@ static bool process_is_observed(void)
 	return work;
 }
 
+/* A new namespace's maps are written once, without a hook.  Until then owners have other numbers. */
+static bool ids_are_mapped(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	return READ_ONCE(ns->uid_map.nr_extents) && READ_ONCE(ns->gid_map.nr_extents);
+}
+
 int cosy_watch_check_process(const struct cosy_watcher *watcher)
 {
 	int threads;
@@ -60,6 +70,8 @@ int cosy_watch_check_process(const struct cosy_watcher *watcher)
 		return -ECANCELED;
 	if (process_is_observed())
 		return -EPERM;
+	if (!ids_are_mapped())
+		return -EAGAIN;
 	/* All threads, and nobody else, have these descriptors and directories. */
 	threads = get_nr_threads(current);
 	if (current->files != watcher->files || current->fs != watcher->fs ||

@@ -562,6 +562,36 @@ static void tracer_of_another_thread(void)
 	CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == EPERM);
 }
 
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* Owners have other numbers from then on. */
+static void map_that_is_written_later(void)
+{
+	struct watcher watcher;
+	struct stat is;
+	bool opened;
+
+	CHECK(!unshare(CLONE_NEWUSER));
+	opened = !watcher_open(&watcher);
+	if (opened)
+		read_holds(&watcher, AT_FDCWD, NULL, "f");
+	else
+		CHECK(errno == EAGAIN);
+	write_text("/proc/self/setgroups", "deny");
+	write_text("/proc/self/uid_map", "0 0 1");
+	write_text("/proc/self/gid_map", "0 0 1");
+	CHECK(!stat_ask(AT_FDCWD, "f", &is) && !is.st_uid);
+	CHECK(!opened || !answer_holds(&watcher, &answer) || stat_is(&is, answer.entry->stat));
+	CHECK(opened || !watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f") && stat_is(&is, answer.entry->stat));
+}
+
 static int child_of_clone(void *unused)
 {
 	(void)unused;
@@ -739,6 +769,7 @@ int main(int argc, char **argv)
 		filter_of_another_thread,
 		dispatcher_of_another_thread,
 		tracer_of_another_thread,
+		map_that_is_written_later,
 		children_that_share,
 		mount_point_that_moves,
 		table_of_another_thread,

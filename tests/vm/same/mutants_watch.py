@@ -134,6 +134,7 @@ MUTANTS = [
         "\t\t;\n",
         by="watch_attack",
     ),
+    Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped())", "if (0)", by="watch_attack"),
     Mutant(
         "watch-child",
         "kmod/watch/descriptor.c",
