@@ -49,15 +49,19 @@ static __always_inline void note_number(const struct path *path, const struct fi
 
 /*
  * Threads share all.  A child shares nothing, or this memory until it calls exec, while its parent
- * waits.  Whatever else a process shares, another one could change unseen.
+ * waits.  Whatever else a process shares, another one could change unseen.  So could a child with
+ * threads: its parent goes on when the first one has ended.
  */
 static __always_inline void note_clone(u64 flags)
 {
 	u64 shared = flags & (CLONE_VM | CLONE_FS | CLONE_FILES);
 
-	if (likely(!shared) ||
-	    ((flags & CLONE_THREAD) && shared == (CLONE_VM | CLONE_FS | CLONE_FILES)))
+	if (likely(!shared))
 		return;
+	if ((flags & CLONE_THREAD) && shared == (CLONE_VM | CLONE_FS | CLONE_FILES)) {
+		cosy_watch_note_thread();
+		return;
+	}
 	if (!(flags & (CLONE_THREAD | NAMESPACES)) && (flags & CLONE_VFORK) && shared == CLONE_VM)
 		return;
 	cosy_watch_end_process();
@@ -93,7 +97,7 @@ HOOK(hook_mounts, { cosy_watch_end_mounts(); })
 HOOK(hook_clone, { note_clone(ARGUMENT(0, const struct kernel_clone_args *)->flags); })
 /* seccomp(2) */
 HOOK(hook_seccomp, {
-	if (CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER)
+	if ((u32)CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER)
 		cosy_watch_end_process();
 })
 /* prctl(2) */

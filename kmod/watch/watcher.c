@@ -6,6 +6,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -357,6 +358,17 @@ void cosy_watch_note_directory(void)
 static void process_end(struct cosy_watcher *watcher)
 {
 	watcher_end(watcher);
+}
+
+static void process_compare(struct cosy_watcher *watcher)
+{
+	if (task_tgid(current) != watcher->process)
+		watcher_end(watcher);
+}
+
+void cosy_watch_note_thread(void)
+{
+	process_note(process_compare);
 }
 
 void cosy_watch_end_process(void)

@@ -141,6 +141,8 @@ void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event);
 /* The calling process's numbers of directories, or its current directory, change. */
 void cosy_watch_note_numbers(void);
 void cosy_watch_note_directory(void);
+/* The calling process makes a thread, which cannot be followed if only the memory is the watcher's. */
+void cosy_watch_note_thread(void);
 /* The calling process, or all of its mount namespace, does what cannot be followed. */
 void cosy_watch_end_process(void);
 void cosy_watch_end_mounts(void);

@@ -27,16 +27,13 @@ static void raw_uses(unsigned long fd)
 
 static void raw_closes(unsigned int first, unsigned int last)
 {
-	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
-		metadata_forget((int)fd);
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
 		file_closed(file_closing((int)fd), true);
-	}
 }
 
 /* A filter may come that does not list the library's own calls. */
 static void raw_confines(void)
 {
-	metadata_off();
 	file_forbid(GUARD_UNCONFINED);
 	lease_thread_end();
 }
@@ -46,6 +43,56 @@ static void raw_shares(enum guard why)
 {
 	file_share_begin(why, UNTIL_CLOSED);
 	file_share_end();
+}
+
+static bool raw_may_confine(long number, unsigned long a)
+{
+	return number == SYS_seccomp ||
+	       (number == SYS_prctl &&
+		((int)a == PR_SET_SECCOMP || (int)a == PR_SET_NO_NEW_PRIVS));
+}
+
+/* A number of the directories that attributes were asked for by may name another one afterwards. */
+static void raw_forgets(unsigned int first, unsigned int last)
+{
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
+		metadata_forget((int)fd);
+}
+
+/*
+ * What concerns attributes.  Their tables are in each process's own memory, so this is for children
+ * that the library has not seen begin as well.
+ */
+static void raw_metadata(long number, unsigned long a, unsigned long b, unsigned long c)
+{
+	switch (number) {
+	case SYS_dup2:
+	case SYS_dup3:
+		if ((int)a != (int)b)
+			raw_forgets((unsigned int)b, (unsigned int)b);
+		break;
+	case SYS_close:
+		raw_forgets((unsigned int)a, (unsigned int)a);
+		break;
+	case SYS_close_range:
+		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone())
+			metadata_off();
+		else
+			raw_forgets((unsigned int)a, (unsigned int)b);
+		break;
+	case SYS_clone:
+		/* A thread that libc does not know, or a child with this memory. */
+		if (a & CLONE_VM)
+			metadata_off();
+		break;
+	case SYS_vfork:
+	case SYS_clone3:
+		/* The flags of clone3 are in the program's memory. */
+		metadata_off();
+		break;
+	}
+	if (raw_may_confine(number, a))
+		metadata_off();
 }
 
 static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned long c)
@@ -117,19 +164,15 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		raw_closes((unsigned int)a, (unsigned int)a);
 		break;
 	case SYS_seccomp:
-		raw_confines();
-		break;
 	case SYS_prctl:
-		if (a == PR_SET_SECCOMP || a == PR_SET_NO_NEW_PRIVS)
+		if (raw_may_confine(number, a))
 			raw_confines();
 		break;
 	case SYS_close_range:
-		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone()) {
-			metadata_off();
+		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone())
 			file_forbid(GUARD_ONE_TABLE);
-		} else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b) {
+		else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b)
 			raw_closes((unsigned int)a, (unsigned int)b);
-		}
 		break;
 	}
 }
@@ -167,9 +210,11 @@ __attribute__((used, visibility("hidden"))) void *raw_before(unsigned long numbe
 	if (!raw_next)
 		__atomic_store_n(&raw_next, next_find("syscall"), __ATOMIC_RELAXED);
 	relax_settle();
-	if (number < sizeof(raw_wrapped) && raw_wrapped[number] && !share_in_vfork_child() &&
-	    (!share_process || cosy_syscall3(SYS_getpid, 0, 0, 0) == share_process))
-		raw_prepare((long)number, a, b, c);
+	if (number < sizeof(raw_wrapped) && raw_wrapped[number] && !share_in_vfork_child()) {
+		raw_metadata((long)number, a, b, c);
+		if (!share_process || cosy_syscall3(SYS_getpid, 0, 0, 0) == share_process)
+			raw_prepare((long)number, a, b, c);
+	}
 	errno = error;
 	return raw_next;
 }

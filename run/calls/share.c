@@ -170,6 +170,9 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 	if (mine && vforks)
 		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	/* A thread that libc does not know. */
+	if (flags & CLONE_THREAD)
+		metadata_off();
 	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
 	/* A child that goes on sharing memory or descriptors does so unseen. */
 	if (mine && (ret < 0 || vforks || !(flags & (CLONE_VM | CLONE_FILES))))

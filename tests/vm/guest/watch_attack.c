@@ -453,14 +453,17 @@ static void many_watchers_of_an_inode(void)
 	CHECK(hold <= SHARE);
 }
 
-static void *filter_thread(void *by_seccomp)
+static void *filter_thread(void *way)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET, SECCOMP_RET_ALLOW);
 	struct sock_fprog program = { 1, &allow };
 
 	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	if (by_seccomp)
-		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	/* The kernel does not look at the upper half of a number that has 32 bits. */
+	if (way)
+		CHECK(!syscall(SYS_seccomp,
+			       SECCOMP_SET_MODE_FILTER | (way == (void *)2 ? 1ul << 32 : 0), 0,
+			       &program));
 	else
 		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 	return NULL;
@@ -468,7 +471,7 @@ static void *filter_thread(void *by_seccomp)
 
 static void filter_of_another_thread(void)
 {
-	for (int by_seccomp = 0; by_seccomp < 2; by_seccomp++) {
+	for (long way = 0; way < 3; way++) {
 		int status;
 
 		if (!fork()) {
@@ -477,7 +480,7 @@ static void filter_of_another_thread(void)
 
 			CHECK(!watcher_open(&watcher));
 			CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
-			pthread_create(&thread, NULL, filter_thread, (void *)(long)by_seccomp);
+			pthread_create(&thread, NULL, filter_thread, (void *)way);
 			pthread_join(thread, NULL);
 			CHECK(!answer_holds(&watcher, &answer));
 			CHECK(read_error(&watcher, AT_FDCWD, NULL, "f") == ECANCELED);
@@ -637,6 +640,44 @@ static void children_that_share(void)
 	}
 }
 
+static int thread_of_a_child(void *ready)
+{
+	*(volatile int *)ready = 1;
+	for (;;)
+		pause();
+}
+
+/* Leaves a thread to itself that has the watcher's memory. */
+static int child_with_a_thread(void *stack)
+{
+	static volatile int ready;
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+
+	if (clone(thread_of_a_child, stack, flags, (void *)&ready) < 0)
+		return 1;
+	while (!ready)
+		;
+	/* The thread alone: the process lasts as long as the other one. */
+	syscall(SYS_exit, 0);
+	return 1;
+}
+
+static void child_of_vfork_with_a_thread(void)
+{
+	static char stacks[2][65536] __attribute__((aligned(16)));
+	struct watcher watcher;
+	pid_t child;
+
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	child = clone(child_with_a_thread, stacks[0] + sizeof(stacks[0]),
+		      CLONE_VM | CLONE_VFORK | SIGCHLD, stacks[1] + sizeof(stacks[1]));
+	CHECK(child > 0);
+	CHECK(has_ended(&watcher));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 static void move_mount_point(void)
 {
 	CHECK(!rename("point", "point2"));
@@ -771,6 +812,7 @@ int main(int argc, char **argv)
 		tracer_of_another_thread,
 		map_that_is_written_later,
 		children_that_share,
+		child_of_vfork_with_a_thread,
 		mount_point_that_moves,
 		table_of_another_thread,
 		no_event_of_a_read,

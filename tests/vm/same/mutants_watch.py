@@ -21,12 +21,26 @@ MUTANTS = [
         "",
         by="watch_guard",
     ),
-    Mutant("watch-clone", "kmod/watch/hooks.c", "\tif (likely(!shared) ||", "\tif (1 || !shared ||", by="watch_attack"),
+    Mutant("watch-clone", "kmod/watch/hooks.c", "\tif (likely(!shared))", "\tif (1)", by="watch_attack"),
     Mutant(
         "watch-seccomp",
         "kmod/watch/hooks.c",
+        "(u32)CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER",
+        "(u32)CALL_ARGUMENT(di) < SECCOMP_SET_MODE_FILTER",
+        by="watch_attack",
+    ),
+    Mutant(
+        "watch-seccomp-half",
+        "kmod/watch/hooks.c",
+        "(u32)CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER",
         "CALL_ARGUMENT(di) <= SECCOMP_SET_MODE_FILTER",
-        "CALL_ARGUMENT(di) < SECCOMP_SET_MODE_FILTER",
+        by="watch_attack",
+    ),
+    Mutant(
+        "watch-thread",
+        "kmod/watch/watcher.c",
+        "if (task_tgid(current) != watcher->process)",
+        "if (0)",
         by="watch_attack",
     ),
     Mutant(
