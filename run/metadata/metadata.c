@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "../../include/uapi/linux/cosy.h"
@@ -91,6 +90,12 @@ static unsigned int state;
 static int watch_fd = -1;
 static const volatile uint64_t *words;
 
+/* OFF stays. */
+static void state_change(unsigned int from, unsigned int to)
+{
+	__atomic_compare_exchange_n(&state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 /* --- The watcher ----------------------------------------------------------------------------- */
 
 /*
@@ -142,14 +147,47 @@ static int watcher_fd(void)
 	return -EMFILE;
 }
 
-/* True unless a filter may end the process for a call that the program itself never makes. */
+/*
+ * True if a filter may end the process for a call that the program itself never makes.  This asks by
+ * calls that ld.so has just made, so that a filter which the process was started with has let them
+ * pass; prctl(2) is not one of these.
+ */
+static bool is_filtered(void)
+{
+	static const char field[] = "\nSeccomp:\t";
+	long fd = cosy_syscall6(SYS_openat, AT_FDCWD, (uintptr_t)"/proc/thread-self/status",
+				O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	bool found = false, filtered = false;
+	unsigned int matched = 0;
+	char text[512];
+	long size;
+
+	if (fd < 0)
+		return true;
+	/* Its lines may be as long as there are groups. */
+	while (!found && (size = cosy_syscall3(SYS_read, fd, (uintptr_t)text, sizeof(text))) > 0) {
+		for (long i = 0; i < size && !found; i++) {
+			found = matched == sizeof(field) - 1;
+			if (found)
+				filtered = text[i] != '0';
+			else if (text[i] == field[matched])
+				matched++;
+			else
+				matched = text[i] == field[0];
+		}
+	}
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	/* Kernels without filters do not have the line. */
+	return filtered || (!found && size < 0);
+}
+
 static bool watcher_may_open(void)
 {
 	static bool is_libc;
 
 	if (!is_libc)
 		is_libc = stat_is_libc();
-	return is_libc && !cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0);
+	return is_libc && !is_filtered();
 }
 
 /* Another thread is a reason that may go away, but each attempt costs more than a stat. */
@@ -191,29 +229,21 @@ COLD static void watcher_open(void)
 	words = (const volatile uint64_t *)at;
 	watch_fd = fd;
 	metadata_turns[fd] = 1;
-	__atomic_store_n(&state, OPEN, __ATOMIC_RELEASE);
-}
-
-/* Closes the watcher, unless a child has closed it unseen, and has the number for another file. */
-static void watcher_close(void)
-{
-	struct cosy_watch_read none = {0};
-
-	if (watch_fd >= 0 &&
-	    cosy_syscall3(SYS_ioctl, watch_fd, COSY_IOC_WATCH_READ, (uintptr_t)&none) == -EINVAL)
-		cosy_syscall3(SYS_close, watch_fd, 0, 0);
-	watch_fd = -1;
+	/* A signal handler may have called metadata_off since. */
+	state_change(UNTRIED, OPEN);
 }
 
 /*
  * No system call is made for a process whose own watcher has ended: a filter may be the reason.  The
- * watcher has ended for good, or because this process is a child of the one that made it.
+ * watcher has ended for good, or because this process is a child of the one that made it.  A child
+ * leaves its parent's descriptor open until it calls exec: it may have closed that unseen, and have
+ * the number for another file.
  */
 COLD static void watcher_ended(void)
 {
 	if (words[COSY_WATCH_NUMBERS] & COSY_WATCH_ENDED) {
-		watcher_close();
-		__atomic_store_n(&state, UNTRIED, __ATOMIC_RELAXED);
+		watch_fd = -1;
+		state_change(OPEN, UNTRIED);
 	} else {
 		__atomic_store_n(&state, OFF, __ATOMIC_RELAXED);
 	}
@@ -271,7 +301,9 @@ void metadata_opened(int fd, int flags, uint64_t before)
 /* Returns the thread's set, which is not taken, or NULL. */
 static inline struct set *set_take(void)
 {
-	size_t index = ((uintptr_t)__builtin_frame_address(0) >> 20) % SETS;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	/* libc's stacks are 8 MB apart, if their size is the usual one. */
+	size_t index = (frame >> 20 ^ frame >> 23) % SETS;
 	struct set *set = __atomic_load_n(&sets[index], __ATOMIC_ACQUIRE), *none = NULL;
 	unsigned long at;
 

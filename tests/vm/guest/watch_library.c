@@ -226,6 +226,13 @@ static void inherited_filter(void)
 	execl("/proc/self/exe", "watch_library", "inherited", NULL);
 }
 
+/* ld.so makes no such call, but the library asked for filters by it. */
+static void inherited_filter_of_prctl(void)
+{
+	CHECK(!filter(SYS_prctl, SECCOMP_RET_KILL_PROCESS, false));
+	execl("/proc/self/exe", "watch_library", "inherited", NULL);
+}
+
 static void filter_that_refuses(void)
 {
 	warm(AT_FDCWD, "one/");
@@ -351,6 +358,111 @@ static void child_that_closes(void)
 	CHECK(!status);
 }
 
+/* The library does not see the child of such a clone begin. */
+static int unseen_raw_filter(void *unused)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	(void)unused;
+	CHECK(!syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	warm(AT_FDCWD, "one/");
+	fflush(stdout);
+	return failures != 0;
+}
+
+static int unseen_raw_dup2(void *unused)
+{
+	(void)unused;
+	raw_dup2();
+	fflush(stdout);
+	return failures != 0;
+}
+
+static void filter_of_an_unseen_child(void)
+{
+	warm(AT_FDCWD, "one/");
+	clone_run(unseen_raw_filter, 0, NULL);
+}
+
+static void number_of_an_unseen_child(void)
+{
+	clone_run(unseen_raw_dup2, 0, NULL);
+}
+
+/* Stacks that are in one million bytes, so that their threads take the same tables. */
+static char stacks[1 << 20] __attribute__((aligned(1 << 20)));
+static char *const stack_a = stacks + (1 << 18), *const stack_b = stacks + (1 << 19);
+static volatile bool asked_enough;
+
+static void *ask_on(void *unused)
+{
+	(void)unused;
+	while (!asked_enough)
+		all_are_same(AT_FDCWD, "");
+	return NULL;
+}
+
+/* Returns to nobody: its address is all that is on its stack. */
+static void ask_in_another_directory(void)
+{
+	bool same = !chdir("../two");
+
+	for (int i = 0; i < 500; i++)
+		same &= all_are_same(AT_FDCWD, "");
+	instruction(SYS_exit_group, !same, 0, NULL);
+}
+
+/* A child with this memory and a directory of its own, while another thread asks. */
+static void raw_child_of_vfork(void)
+{
+	void (**top)(void) = (void (**)(void))(stack_b - 64);
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int status = -1;
+
+	CHECK(!chdir("one"));
+	warm(AT_FDCWD, "");
+	pthread_attr_init(&attributes);
+	CHECK(!pthread_attr_setstack(&attributes, stacks, 1 << 18));
+	CHECK(!pthread_create(&thread, &attributes, ask_on, NULL));
+	*top = ask_in_another_directory;
+	CHECK(syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, top, 0, 0, 0) > 0);
+	CHECK(wait(&status) > 0 && !status);
+	asked_enough = true;
+	pthread_join(thread, NULL);
+}
+
+static int ask_in_thread(void *prefix)
+{
+	bool same = true;
+
+	for (int i = 0; i < 2000; i++)
+		same &= all_are_same(AT_FDCWD, prefix);
+	CHECK(same);
+	return 0;
+}
+
+/* Threads that libc does not know take the same tables. */
+static void threads_of_clone(void)
+{
+	static volatile int first = 1, second = 1;
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		    CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+
+	warm(AT_FDCWD, "one/");
+	CHECK(clone(ask_in_thread, stack_a, flags, "one/", NULL, NULL, (pid_t *)&first) > 0);
+	CHECK(clone(ask_in_thread, stack_b, flags, "two/", NULL, NULL, (pid_t *)&second) > 0);
+	while (first || second)
+		sched_yield();
+}
+
 static void *wait_for_byte(void *fd)
 {
 	char byte;
@@ -428,6 +540,7 @@ int main(int argc, char **argv)
 		filter_without_libc,
 		filter_before_the_first,
 		inherited_filter,
+		inherited_filter_of_prctl,
 		filter_that_refuses,
 		filter_of_one_thread,
 		directory_shared_with_a_child,
@@ -437,6 +550,10 @@ int main(int argc, char **argv)
 		child_that_closes,
 		threads_at_first,
 		quota_that_is_used_up,
+		filter_of_an_unseen_child,
+		number_of_an_unseen_child,
+		raw_child_of_vfork,
+		threads_of_clone,
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "inherited")) {
