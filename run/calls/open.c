@@ -131,19 +131,33 @@ int close(int fd)
 
 OTHER_NAME(__close, close);
 
+/*
+ * To be called before and after a call that closes numbers: another thread may have asked by one in
+ * between.
+ */
+static void forget_from(unsigned int first, unsigned int last)
+{
+	if (share_in_vfork_child())
+		return;
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
+		metadata_forget((int)fd);
+}
+
 static void close_from(unsigned int first, unsigned int last)
 {
 	if (share_in_vfork_child())
 		return;
+	forget_from(first, last);
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
 		relax_closing(fd);
-		metadata_forget(fd);
 		file_closed(file_closing(fd), true);
 	}
 }
 
 int close_range(unsigned int first, unsigned int last, int flags)
 {
+	int ret;
+
 	/* The other threads' descriptors stay open. */
 	if ((flags & CLOSE_RANGE_UNSHARE) && !alone())
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
@@ -156,13 +170,16 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
 		close_from(first, last);
-	return NEXT(close_range)(first, last, flags);
+	ret = NEXT(close_range)(first, last, flags);
+	forget_from(first, last);
+	return ret;
 }
 
 void closefrom(int first)
 {
 	close_from(first < 0 ? 0 : first, FILES);
 	NEXT(closefrom)(first);
+	forget_from(first < 0 ? 0 : first, FILES);
 }
 
 static struct file *dup_begin(int fd)

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -258,6 +259,107 @@ static void filter_of_one_thread(void)
 	CHECK(!pthread_create(&thread, NULL, filter_in_thread, NULL));
 	pthread_join(thread, NULL);
 	warm(AT_FDCWD, "one/");
+}
+
+static void descriptor_send(int socket, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
+	struct iovec byte = { "x", 1 };
+	struct msghdr message = { .msg_iov = &byte,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	CHECK(sendmsg(socket, &message, 0) == 1);
+}
+
+/* The number is opened without a call that the library or the module could see. */
+static int descriptor_receive(int socket)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+	} control;
+	char byte;
+	struct iovec where = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &where,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+	int fd = -1;
+
+	if (recvmsg(socket, &message, 0) == 1)
+		memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+/* What a number names, and how large the files in it are.  An odd turn: it is being closed. */
+static struct {
+	unsigned int turn, asked, wrong;
+	int number, size;
+	bool end;
+} named;
+
+static void *ask_by_number(void *unused)
+{
+	struct stat said;
+	(void)unused;
+
+	while (!__atomic_load_n(&named.end, __ATOMIC_ACQUIRE)) {
+		unsigned int turn = __atomic_load_n(&named.turn, __ATOMIC_ACQUIRE);
+		int size = named.size;
+
+		for (unsigned int i = 0; i < 4; i++) {
+			bool fails = fstatat(named.number, name_of(i), &said, 0);
+
+			if (!(turn & 1) && !fails && said.st_size != size &&
+			    __atomic_load_n(&named.turn, __ATOMIC_ACQUIRE) == turn)
+				named.wrong++;
+		}
+		__atomic_fetch_add(&named.asked, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* One thread closes a range of numbers, by one of which the other asks. */
+static void number_of_two_threads(void)
+{
+	int ends[2], dirs[] = { open("one", O_RDONLY | O_DIRECTORY),
+				open("two", O_RDONLY | O_DIRECTORY) };
+	pthread_t thread;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	warm(AT_FDCWD, "one/");
+	descriptor_send(ends[0], dirs[0]);
+	named.number = descriptor_receive(ends[1]);
+	named.size = 100;
+	CHECK(named.number > ends[1]);
+	CHECK(!pthread_create(&thread, NULL, ask_by_number, NULL));
+	for (int i = 1; i < 5000 && !failures && !named.wrong; i++) {
+		unsigned int asked = __atomic_load_n(&named.asked, __ATOMIC_ACQUIRE);
+
+		for (int j = 0; j < 100000; j++) {
+			if (__atomic_load_n(&named.asked, __ATOMIC_ACQUIRE) - asked >= 3)
+				break;
+			sched_yield();
+		}
+		__atomic_fetch_add(&named.turn, 1, __ATOMIC_SEQ_CST);
+		descriptor_send(ends[0], dirs[i & 1]);
+		/* Many numbers, so that the library forgets this one a while before. */
+		CHECK(!close_range(named.number, 450, 0));
+		CHECK(descriptor_receive(ends[1]) == named.number);
+		named.size = i & 1 ? 200 : 100;
+		__atomic_fetch_add(&named.turn, 1, __ATOMIC_SEQ_CST);
+	}
+	__atomic_store_n(&named.end, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	CHECK(!named.wrong);
 }
 
 static int change_directory(void *path)
@@ -543,6 +645,7 @@ int main(int argc, char **argv)
 		inherited_filter_of_prctl,
 		filter_that_refuses,
 		filter_of_one_thread,
+		number_of_two_threads,
 		directory_shared_with_a_child,
 		descriptors_shared_with_a_child,
 		child_of_vfork,
