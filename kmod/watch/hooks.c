@@ -40,10 +40,13 @@ static __always_inline void note_entry(struct inode *dir, struct dentry *entry)
 	cosy_watch_note(d_inode(entry), COSY_WATCH_ITSELF);
 }
 
-/* A number that is opened may have named another directory before. */
-static __always_inline void note_number(const struct path *path, const struct file *file)
+/* The file counts as open.  Its number may have named another directory before. */
+static __always_inline void note_open(const struct file *file)
 {
-	if (d_is_dir(path->dentry) || (file->f_flags & O_PATH))
+	const struct inode *inode = file_inode(file);
+
+	cosy_watch_note(inode, COSY_WATCH_OPENED);
+	if (S_ISDIR(inode->i_mode))
 		cosy_watch_note_numbers();
 }
 
@@ -82,10 +85,13 @@ HOOK(hook_rename, {
 })
 /* an xattr handler's set (handler, idmap, dentry, inode, ...) */
 HOOK(hook_xattr, { cosy_watch_note(ARGUMENT(3, struct inode *), COSY_WATCH_ITSELF); })
-/* security_file_open (file): the file counts as open */
-HOOK(hook_open, { cosy_watch_note(file_inode(ARGUMENT(0, struct file *)), COSY_WATCH_OPENED); })
-/* vfs_open (path, file), which opens files with O_PATH as well */
-HOOK(hook_number, { note_number(ARGUMENT(0, const struct path *), ARGUMENT(1, struct file *)); })
+/* security_file_open (file), also for file systems that open files as they look them up */
+HOOK(hook_open, { note_open(ARGUMENT(0, const struct file *)); })
+/* vfs_open (path, file), for files with O_PATH, which are not opened by the former */
+HOOK(hook_number, {
+	if (ARGUMENT(1, const struct file *)->f_flags & O_PATH)
+		cosy_watch_note_numbers();
+})
 /* set_fs_pwd */
 HOOK(hook_directory, { cosy_watch_note_directory(); })
 /* commit_creds, set_fs_root, unshare(2), setns(2) */
@@ -302,8 +308,9 @@ static int __init kind_register(enum kind kind)
 	u32 i;
 
 	/*
-	 * No hook calls a traced function, and no tracer's function makes a change, since it may not
-	 * sleep.  So hooks need no guard against recursion.
+	 * RECURSION asks ftrace for its guard, which also keeps preemption off while a hook runs.  The
+	 * guard leaves out a hook that is called inside another one.  There is none: no hook calls a
+	 * traced function, and no tracer's function makes a change, since it may not sleep.
 	 */
 	ops->func = kind_function[kind];
 	ops->flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION;

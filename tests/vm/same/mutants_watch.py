@@ -13,7 +13,14 @@ MUTANTS = [
         "HOOK(hook_link, { cosy_watch_note(ARGUMENT(1, struct inode *), COSY_WATCH_CONTENTS); })",
         by="watch_guard",
     ),
-    Mutant("watch-number", "kmod/watch/hooks.c", "\t\tcosy_watch_note_numbers();\n", "\t\t;\n", by="watch_guard"),
+    Mutant("watch-number", "kmod/watch/hooks.c", "if (S_ISDIR(inode->i_mode))", "if (0)", by="watch_guard"),
+    Mutant(
+        "watch-number-path",
+        "kmod/watch/hooks.c",
+        "if (ARGUMENT(1, const struct file *)->f_flags & O_PATH)",
+        "if (0)",
+        by="watch_attack",
+    ),
     Mutant(
         "watch-unshare",
         "kmod/watch/hooks.c",
