@@ -66,6 +66,7 @@ static long watch_ioctl(struct file *file, unsigned int command, unsigned long a
 		return -EFAULT;
 	if (read.size != sizeof(read))
 		return -EINVAL;
+	/* Another thread's READ may wait for a page of its own process's. */
 	if (!mutex_trylock(&watcher->lock))
 		return -EAGAIN;
 	error = cosy_watch_read(watcher, &read);

@@ -4,7 +4,6 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs_struct.h>
-#include <linux/magic.h>
 #include <linux/mount.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
@@ -18,6 +17,7 @@
 
 static long mount_namespace_offset __ro_after_init; /* from a struct vfsmount */
 static const seqlock_t *mount_lock_address __ro_after_init;
+static const struct file_operations *mountinfo_operations __ro_after_init;
 
 bool cosy_watch_mount_is_own(const struct vfsmount *mnt)
 {
@@ -110,7 +110,8 @@ static int mounts_follow(struct cosy_watcher *watcher)
 	if (IS_ERR(file))
 		return -EOPNOTSUPP;
 	watcher->mountinfo = file;
-	if (file_inode(file)->i_sb->s_magic != PROC_SUPER_MAGIC)
+	/* Another file may be mounted there, whose queue is not that of the namespace. */
+	if (file->f_op != mountinfo_operations)
 		return -EOPNOTSUPP;
 	init_poll_funcptr(&watcher->table, mounts_queue);
 	vfs_poll(file, &watcher->table);
@@ -163,6 +164,9 @@ const char *__init cosy_watch_process_init(void)
 	if (namespace < 0 || !btf_type_is_ptr(type))
 		return "the kernel's type information does not show mounts' namespaces";
 	mount_namespace_offset = namespace - public;
+	mountinfo_operations = cosy_unexported_data("proc_mountinfo_operations");
+	if (!mountinfo_operations)
+		return "proc_mountinfo_operations is not found";
 	mount_lock_address = cosy_unexported_data("mount_lock");
 	return mount_lock_address ? NULL : "mount_lock is not found";
 }

@@ -704,6 +704,16 @@ static void mount_point_that_moves(void)
 	CHECK(!answer_holds(&watcher, &answer));
 }
 
+/* A file of /proc stands for the one whose queue tells of mounts. */
+static void foreign_mountinfo(void)
+{
+	struct watcher watcher;
+
+	CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	CHECK(!mount("/proc/self/mounts", "/proc/thread-self/mountinfo", NULL, MS_BIND, NULL));
+	CHECK(watcher_open(&watcher) && errno == EOPNOTSUPP);
+}
+
 static void *unshare_by_close_range(void *unused)
 {
 	(void)unused;
@@ -814,6 +824,7 @@ int main(int argc, char **argv)
 		children_that_share,
 		child_of_vfork_with_a_thread,
 		mount_point_that_moves,
+		foreign_mountinfo,
 		table_of_another_thread,
 		no_event_of_a_read,
 		listener_that_may_deny,

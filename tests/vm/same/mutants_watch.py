@@ -155,6 +155,7 @@ MUTANTS = [
         "\t\t;\n",
         by="watch_attack",
     ),
+    Mutant("watch-mountinfo", "kmod/watch/process.c", "if (file->f_op != mountinfo_operations)", "if (0)", by="watch_attack"),
     Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped())", "if (0)", by="watch_attack"),
     Mutant(
         "watch-child",
