@@ -352,22 +352,16 @@ const char *__init cosy_hooks_register(void)
 	trace_named(PROCESS, "__ia32_sys_seccomp", true);
 	trace_named(PROCESS, "__ia32_sys_prctl", true);
 	trace_named(PROCESS, "__ia32_sys_close_range", true);
-	if (reason) {
-		cosy_hooks_unregister();
+	if (reason)
 		return reason;
-	}
 	for (registered = 0; registered < KIND_CNT; registered++) {
 		error = kind_register(registered);
 		if (error) {
 			pr_info("cosy: cannot trace functions of kind %u: %d\n", registered, error);
-			cosy_hooks_unregister();
 			return "functions cannot be traced";
 		}
 	}
-	if (cosy_hooks_are_in_place())
-		return NULL;
-	cosy_hooks_unregister();
-	return "traced functions do not call their hooks";
+	return cosy_hooks_are_in_place() ? NULL : "traced functions do not call their hooks";
 }
 
 static struct ftrace_ops probe; /* never registered */
@@ -378,7 +372,7 @@ bool cosy_hooks_can_be_removed(void)
 	return ftrace_set_filter_ip(&probe, traced[0].at, 0, 1) != -ENODEV;
 }
 
-void cosy_hooks_unregister(void)
+bool cosy_hooks_unregister(void)
 {
 	bool removed = true;
 	u32 i;
@@ -390,6 +384,7 @@ void cosy_hooks_unregister(void)
 	ftrace_free_filter(&probe);
 	module_put(ext4_module);
 	ext4_module = NULL;
+	return removed;
 }
 
 /* --- Admission ------------------------------------------------------------------------------ */

@@ -15,10 +15,11 @@
 
 /*
  * Registers all hooks.  NULL, or the reason why attributes cannot be watched on this kernel; then
- * nothing is registered.
+ * some may be registered, and the caller has to take them away.
  */
 const char *cosy_hooks_register(void);
-void cosy_hooks_unregister(void);
+/* False: the kernel has given up tracing, so hooks may still be called. */
+bool cosy_hooks_unregister(void);
 
 /* Tells whether all traced functions still call their hooks, as far as their code shows. */
 bool cosy_hooks_are_in_place(void);

@@ -70,7 +70,7 @@ int cosy_watch_check_process(const struct cosy_watcher *watcher)
 		return -ECANCELED;
 	if (process_is_observed())
 		return -EPERM;
-	if (!ids_are_mapped())
+	if (!ids_are_mapped() || cosy_watch_is_paused())
 		return -EAGAIN;
 	/* All threads, and nobody else, have these descriptors and directories. */
 	threads = get_nr_threads(current);

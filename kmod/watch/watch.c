@@ -30,6 +30,7 @@ MODULE_PARM_DESC(
 /* Why there are no watchers; NULL: there are. */
 static const char *refusal = "the module was loaded without metadata=1";
 static bool ready;
+static bool stuck; /* hooks that could not be taken away are still called */
 
 static int state_get(char *buffer, const struct kernel_param *param)
 {
@@ -71,14 +72,15 @@ static DECLARE_DELAYED_WORK(heart, beat);
 
 /*
  * A tracer that is being attached to the same function replaces the call for a moment, so only one
- * that is missing at several beats in a row is lost.  Hooks that cannot be taken away any more keep
- * the module.
+ * that is missing at several beats in a row is lost.  Until then there are no READs, and no answer of
+ * before holds.  Hooks that cannot be taken away any more keep the module.
  */
 static void beat(struct work_struct *unused)
 {
 	static u32 missing;
 
 	missing = cosy_hooks_are_in_place() ? 0 : missing + 1;
+	cosy_watch_pause(missing);
 	if (missing == MISSING_BEATS || !cosy_hooks_can_be_removed()) {
 		WRITE_ONCE(refusal, "a traced function no longer calls its hook");
 		cosy_watch_end_all();
@@ -90,6 +92,14 @@ static void beat(struct work_struct *unused)
 }
 
 /* --- Start and end --------------------------------------------------------------------------- */
+
+/* Takes the hooks away, and frees what they use.  If some stay, so does that. */
+static void watch_stop(void)
+{
+	stuck = !cosy_hooks_unregister();
+	if (!stuck)
+		cosy_watchers_exit();
+}
 
 /* NULL, or why there are no watchers. */
 static const char *__init watch_start(void)
@@ -108,15 +118,10 @@ static const char *__init watch_start(void)
 	if (cosy_watchers_init())
 		return "out of memory";
 	why = cosy_hooks_register();
-	if (why) {
-		cosy_watchers_exit();
-		return why;
-	}
-	why = cosy_watch_self_test();
-	if (why) {
-		cosy_hooks_unregister();
-		cosy_watchers_exit();
-	}
+	if (!why)
+		why = cosy_watch_self_test();
+	if (why)
+		watch_stop();
 	return why;
 }
 
@@ -125,6 +130,8 @@ void __init cosy_watch_init(void)
 	refusal = watch_start();
 	if (refusal && metadata)
 		pr_info("cosy: no metadata windows: %s\n", refusal);
+	if (stuck)
+		__module_get(THIS_MODULE);
 	ready = !refusal;
 	if (ready)
 		schedule_delayed_work(&heart, HZ);
@@ -132,11 +139,16 @@ void __init cosy_watch_init(void)
 
 void cosy_watch_exit(void)
 {
-	if (!ready)
+	if (ready) {
+		cancel_delayed_work_sync(&heart);
+		watch_stop();
+	}
+	if (!stuck)
 		return;
-	cancel_delayed_work_sync(&heart);
-	cosy_hooks_unregister();
-	cosy_watchers_exit();
+	/* The kernel calls code of this module for good, and nothing else can keep it now. */
+	pr_err("cosy: tracing has failed, so the module stays and its unloading does not end\n");
+	for (;;)
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
 }
 
 long cosy_watch(const struct cosy_watch *request)

@@ -42,7 +42,7 @@ static u64 key[2] __ro_after_init; /* nobody can choose inodes that share a buck
 static struct space spaces[1 << SPACE_BITS];
 static atomic_t watchers_cnt = ATOMIC_INIT(0);
 static struct page *ended_page;
-static bool all_ended;
+static bool all_ended, paused;
 
 /* --- Words --------------------------------------------------------------------------------- */
 
@@ -376,8 +376,14 @@ void cosy_watch_end_process(void)
 	process_note(process_end);
 }
 
-/* Ends the watchers of a mount namespace, or of all. */
-static void spaces_end(const struct mnt_namespace *mounts)
+static void way_change(struct cosy_watcher *watcher)
+{
+	word_change(watcher, COSY_WATCH_WAY);
+}
+
+/* Calls `note` for the watchers of a mount namespace, or of all. */
+static void spaces_note(const struct mnt_namespace *mounts,
+			void (*note)(struct cosy_watcher *watcher))
 {
 	struct cosy_watcher *watcher;
 	u32 i;
@@ -388,7 +394,7 @@ static void spaces_end(const struct mnt_namespace *mounts)
 		raw_spin_lock(&spaces[i].lock);
 		hlist_for_each_entry(watcher, &spaces[i].watchers, node) {
 			if (!mounts || watcher->mounts == mounts)
-				watcher_end(watcher);
+				note(watcher);
 		}
 		raw_spin_unlock(&spaces[i].lock);
 	}
@@ -397,7 +403,7 @@ static void spaces_end(const struct mnt_namespace *mounts)
 void cosy_watch_end_mounts(void)
 {
 	if (current->nsproxy)
-		spaces_end(current->nsproxy->mnt_ns);
+		spaces_note(current->nsproxy->mnt_ns, process_end);
 }
 
 void cosy_watch_end_all(void)
@@ -405,7 +411,21 @@ void cosy_watch_end_all(void)
 	/* A watcher that is being made is found below, or finds this. */
 	WRITE_ONCE(all_ended, true);
 	smp_mb();
-	spaces_end(NULL);
+	spaces_note(NULL, process_end);
+}
+
+void cosy_watch_pause(bool pause)
+{
+	WRITE_ONCE(paused, pause);
+	/* A READ that does not find this has read the word of before. */
+	smp_mb();
+	if (pause)
+		spaces_note(NULL, way_change);
+}
+
+bool cosy_watch_is_paused(void)
+{
+	return READ_ONCE(paused);
 }
 
 /* --- The tick ------------------------------------------------------------------------------ */

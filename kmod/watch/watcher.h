@@ -148,6 +148,9 @@ void cosy_watch_end_process(void);
 void cosy_watch_end_mounts(void);
 /* Ends every watcher, also those that will be made. */
 void cosy_watch_end_all(void);
+/* Ends all answers.  READs have to ask, after they read the words, and fail until the pause ends. */
+void cosy_watch_pause(bool pause);
+bool cosy_watch_is_paused(void);
 
 /* The page that another process finds in the place of the words. */
 struct page *cosy_watch_ended_page(void);

@@ -156,7 +156,7 @@ MUTANTS = [
         by="watch_attack",
     ),
     Mutant("watch-mountinfo", "kmod/watch/process.c", "if (file->f_op != mountinfo_operations)", "if (0)", by="watch_attack"),
-    Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped())", "if (0)", by="watch_attack"),
+    Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped() ||", "if (", by="watch_attack"),
     Mutant(
         "watch-child",
         "kmod/watch/descriptor.c",
