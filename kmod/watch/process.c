@@ -46,8 +46,7 @@ static bool process_is_observed(void)
 	if (work || thread_group_empty(current))
 		return work;
 	rcu_read_lock();
-	for_each_thread(current, thread)
-		work |= READ_ONCE(task_thread_info(thread)->syscall_work);
+	for_each_thread(current, thread) work |= READ_ONCE(task_thread_info(thread)->syscall_work);
 	rcu_read_unlock();
 	return work;
 }

@@ -89,8 +89,7 @@ static noinline void bucket_note(struct bucket *bucket, const struct inode *inod
 	struct cosy_watch_slot *slot, *last = NULL;
 
 	raw_spin_lock(&bucket->lock);
-	hlist_for_each_entry(slot, &bucket->slots, node)
-	{
+	hlist_for_each_entry(slot, &bucket->slots, node) {
 		last = slot;
 		/* The watchers of other inodes are not looked at: their memory is far away. */
 		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb || slot_is_silent(slot))

@@ -48,8 +48,7 @@ static void raw_shares(enum guard why)
 static bool raw_may_confine(long number, unsigned long a)
 {
 	return number == SYS_seccomp ||
-	       (number == SYS_prctl &&
-		((int)a == PR_SET_SECCOMP || (int)a == PR_SET_NO_NEW_PRIVS));
+	       (number == SYS_prctl && ((int)a == PR_SET_SECCOMP || (int)a == PR_SET_NO_NEW_PRIVS));
 }
 
 /* A number of the directories that attributes were asked for by may name another one afterwards. */

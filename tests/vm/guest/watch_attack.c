@@ -651,7 +651,8 @@ static int thread_of_a_child(void *ready)
 static int child_with_a_thread(void *stack)
 {
 	static volatile int ready;
-	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+	int flags =
+		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
 	if (clone(thread_of_a_child, stack, flags, (void *)&ready) < 0)
 		return 1;

@@ -151,8 +151,8 @@ MUTANTS = [
     Mutant(
         "watch-observed-thread",
         "kmod/watch/process.c",
-        "\t\twork |= READ_ONCE(task_thread_info(thread)->syscall_work);\n",
-        "\t\t;\n",
+        "work |= READ_ONCE(task_thread_info(thread)->syscall_work);",
+        ";",
         by="watch_attack",
     ),
     Mutant("watch-mountinfo", "kmod/watch/process.c", "if (file->f_op != mountinfo_operations)", "if (0)", by="watch_attack"),
