@@ -643,8 +643,8 @@ static void children_that_share(void)
 static int thread_of_a_child(void *ready)
 {
 	*(volatile int *)ready = 1;
-	for (;;)
-		pause();
+	pause();
+	return 0;
 }
 
 /* Leaves a thread to itself that has the watcher's memory. */
@@ -666,7 +666,7 @@ static int child_with_a_thread(void *stack)
 static void child_of_vfork_with_a_thread(void)
 {
 	static char stacks[2][65536] __attribute__((aligned(16)));
-	struct watcher watcher;
+	struct watcher watcher = { .fd = -1 };
 	pid_t child;
 
 	CHECK(!watcher_open(&watcher));
