@@ -105,9 +105,9 @@ void cosy_watcher_destroy(struct cosy_watcher *watcher);
 
 /*
  * Register an inode: return its word, whose value may be read afterwards; or 0, if too many watchers,
- * of all users or of this one, are told of inodes that share its bucket.  Under the watcher's lock.  If the watcher has not
- * registered it yet, the slot that was registered first gives way, and its word changes; but none of
- * the same READ.
+ * of all users or of this one, are told of inodes that share its bucket.  Under the watcher's lock.
+ * If the watcher has not registered it yet, the slot that was registered first gives way, and its
+ * word changes; but none of the same READ.
  */
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode);
 /* The same for a directory whose entries are given out: only what happens to it itself counts. */
