@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# watch.sh on|off DIR ROUNDS: metadata windows, with the module's parameter metadata=1 or without it.
+# watch.sh on|off|untested DIR ROUNDS: metadata windows, with the module's parameter metadata=1, without
+# it, or with it on a kernel on which the guard was not tested.
 state=$(cat /sys/module/cosy/parameters/metadata_state)
 echo "metadata_state: $state"
 if [ "$1" = off ]; then
@@ -10,6 +11,12 @@ if [ "$1" = off ]; then
 	[ $? = 77 ] || { echo "the ioctl is not refused"; exit 1; }
 	mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 	! grep -q shmem_setattr /sys/kernel/tracing/enabled_functions || exit 1
+	exit 0
+fi
+if [ "$1" = untested ]; then
+	[ "$state" = "not tested on this kernel series" ] || exit 1
+	/t/watch_attack "$2/attack"
+	[ $? = 77 ] || { echo "the ioctl is not refused"; exit 1; }
 	exit 0
 fi
 [ "$state" = on ] || exit 1
