@@ -73,7 +73,13 @@ MUTANTS = [
         by="watch_guard",
     ),
     Mutant("watch-own-slot", "kmod/watch/watcher.c", "\tif (own) {\n", "\tif (0) {\n", by="watch_attack"),
-    Mutant("watch-bucket", "kmod/watch/watcher.c", "if (bucket_has_room(bucket, slot->watcher))", "if (1)", by="watch_attack"),
+    Mutant(
+        "watch-bucket",
+        "kmod/watch/watcher.c",
+        "if (bucket_has_room(bucket, slot->watcher))",
+        "if (1)",
+        by="watch_attack",
+    ),
     Mutant("watch-share", "kmod/watch/watcher.c", "return own < BUCKET_SHARE &&", "return", by="watch_attack"),
     Mutant(
         "watch-silent",
@@ -92,10 +98,8 @@ MUTANTS = [
     Mutant(
         "watch-word-first",
         "kmod/watch/watcher.c",
-        "\t\tword_change(slot->watcher, slot->word);\n"
-        "\t\tsmp_mb__after_atomic();\n\t\tbucket_drop(bucket, slot);\n",
-        "\t\tbucket_drop(bucket, slot);\n"
-        "\t\tsmp_mb__after_atomic();\n\t\tword_change(slot->watcher, slot->word);\n",
+        "\t\tword_change(slot->watcher, slot->word);\n\t\tsmp_mb__after_atomic();\n\t\tbucket_drop(bucket, slot);\n",
+        "\t\tbucket_drop(bucket, slot);\n\t\tsmp_mb__after_atomic();\n\t\tword_change(slot->watcher, slot->word);\n",
         out_of_reach="another processor's change between two instructions",
     ),
     # A READ's checks
@@ -155,7 +159,13 @@ MUTANTS = [
         ";",
         by="watch_attack",
     ),
-    Mutant("watch-mountinfo", "kmod/watch/process.c", "if (file->f_op != mountinfo_operations)", "if (0)", by="watch_attack"),
+    Mutant(
+        "watch-mountinfo",
+        "kmod/watch/process.c",
+        "if (file->f_op != mountinfo_operations)",
+        "if (0)",
+        by="watch_attack",
+    ),
     Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped() ||", "if (", by="watch_attack"),
     Mutant(
         "watch-child",
