@@ -2,6 +2,7 @@
 /* thread.c - see thread.h. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -111,8 +112,13 @@ static void thread_spare(struct libcosy_thread *thread)
 
 static void thread_exit(void *arg)
 {
+	struct libcosy_thread *thread = arg;
+
+	libcosy_magazines_empty(&thread->magazines);
+	for (size_t i = 0; i < sizeof(thread->spare_streams.at) / sizeof(void *); i++)
+		free(thread->spare_streams.at[i]);
 	libcosy_thread_self = NULL;
-	thread_spare(arg);
+	thread_spare(thread);
 }
 
 /* Takes a spare state, cleared but for what it has mapped; under the lock. */

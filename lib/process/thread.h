@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/magazines.h"
 #include "process/stacks.h"
 #include "process/streams.h"
 
@@ -36,6 +37,7 @@ struct libcosy_thread {
 	struct libcosy_spare_streams spare_streams;
 	struct libcosy_thread *next, *next_spare;
 	struct libcosy_activation acts[COSY_ACTIVATIONS];
+	struct libcosy_magazines magazines; /* of blocks, for compounds */
 };
 
 /* Initial-exec, because signal handlers read it and must not allocate for it. */

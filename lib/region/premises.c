@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "process/interpose.h"
+#include "process/magazines.h"
 #include "process/object.h"
 #include "process/streams.h"
 #include "region/premises.h"
@@ -440,17 +441,28 @@ static bool functions_are_libcs(struct caller *caller, const struct cosy_replace
 	return !verdict.broken;
 }
 
-/* Tells whether none of the calls relies on a layout of libc's that is another one here. */
-static bool streams_are_known(const struct cosy_replaced *calls, unsigned int count, char *why,
-			      size_t size)
+/* Tells whether no call is one of those functions, or their layout is the one that is known. */
+static bool layout_is_known(const struct cosy_replaced *calls, unsigned int count,
+			    bool (*is_of)(const char *), bool (*is_known)(void))
 {
 	for (unsigned int i = 0; i < count; i++)
-		if (libcosy_is_of_streams((const char *)&calls[i].name + calls[i].name)) {
-			if (libcosy_streams_are_known())
-				return true;
-			snprintf(why, size, "directory streams are not glibc's as they are known");
-			return false;
-		}
+		if (is_of((const char *)&calls[i].name + calls[i].name))
+			return is_known();
+	return true;
+}
+
+/* Tells whether none of the calls relies on a layout of libc's that is another one here. */
+static bool layouts_are_known(const struct cosy_replaced *calls, unsigned int count, char *why,
+			      size_t size)
+{
+	if (!layout_is_known(calls, count, libcosy_is_of_streams, libcosy_streams_are_known)) {
+		snprintf(why, size, "directory streams are not glibc's as they are known");
+		return false;
+	}
+	if (!layout_is_known(calls, count, libcosy_is_of_heap, libcosy_blocks_are_known)) {
+		snprintf(why, size, "blocks of malloc are not glibc's as they are known");
+		return false;
+	}
 	return true;
 }
 
@@ -468,5 +480,5 @@ bool libcosy_premises_hold(const struct cosy_premises *premises, char *why, size
 		if (!functions_are_libcs(&caller, premises->calls + i, count, why, size))
 			return false;
 	}
-	return streams_are_known(premises->calls, premises->count, why, size);
+	return layouts_are_known(premises->calls, premises->count, why, size);
 }

@@ -142,6 +142,20 @@ struct libcosy_spare_streams;
 /* Returns the blocks of directory streams that the thread's compounds keep (process/streams.h). */
 struct libcosy_spare_streams *__cosy_streams(void);
 
+struct libcosy_magazines;
+
+/* Returns the blocks of malloc that the thread's compounds take (process/magazines.h). */
+struct libcosy_magazines *__cosy_magazines(void);
+
+/*
+ * Called by compounds that leave for it.  Fills the magazine of a class and returns one more block,
+ * or NULL with errno.
+ */
+void *__cosy_magazine_fill(struct libcosy_magazines *magazines, uint64_t class);
+
+/* Called by compounds that leave for it.  Frees the blocks that wait for that, and `block`. */
+void __cosy_magazines_free(struct libcosy_magazines *magazines, void *block);
+
 /* Ends an activation.  Activations end in reverse order, or by longjmp. */
 void __cosy_leave(void *ctx);
 

@@ -129,8 +129,8 @@ std::string cosy::whyNoWrapper(StringRef Name) {
       .Cases("scandir", "readdir_r",
              "libc's directory streams are in user space; readdir, getdents64 "
              "and cosy_scan_dir list a directory in a region")
-      .Cases("malloc", "free", "calloc", "realloc", "_Znwm", "_ZdlPv", "_Znam",
-             "strdup", "libc's heap is in user space")
+      .Cases("_Znwm", "_ZdlPv", "_Znam", "posix_memalign", "aligned_alloc",
+             "asprintf", "libc's heap is in user space")
       .Cases("snprintf", "sprintf",
              "a compound formats integers, characters and strings by a "
              "constant format only")
@@ -168,7 +168,8 @@ bool cosy::neverFails(uint32_t Number) {
 
 bool cosy::isLocator(StringRef Name) {
   return Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
-         Name == "__ctype_toupper_loc" || Name == "__cosy_streams";
+         Name == "__ctype_toupper_loc" || Name == "__cosy_streams" ||
+         Name == "__cosy_magazines";
 }
 
 bool cosy::keepsAddress(uint32_t Number) {

@@ -59,10 +59,17 @@ static bool doesNotThrow(const CallBase &C) {
   return C.doesNotThrow() || C.getFunction()->doesNotThrow();
 }
 
+/// True for functions of libcosy's that are not to be left for: all but those
+/// that a body of the runtime calls.
+static bool isCosys(StringRef Name) {
+  return (Name.starts_with("cosy_") || Name.starts_with("__cosy_")) &&
+         !Name.starts_with("__cosy_magazine_") &&
+         Name != "__cosy_magazines_free";
+}
+
 bool cosy::canCallOut(const CallBase &C) {
   StringRef Name = libcName(C);
-  return !Name.empty() && !Name.starts_with("cosy_") &&
-         !Name.starts_with("__cosy_") && !mayJump(Name) &&
+  return !Name.empty() && !isCosys(Name) && !mayJump(Name) &&
          !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
          takesWords(C);
 }

@@ -19,9 +19,10 @@ using namespace cosy;
 
 // runtime/*.c as BPF bitcode, made by the build.
 extern "C" const unsigned char cosy_runtime_bitcode[],
-    cosy_directories_bitcode[], cosy_strings_bitcode[];
+    cosy_directories_bitcode[], cosy_heap_bitcode[], cosy_strings_bitcode[];
 extern "C" const unsigned long cosy_runtime_bitcode_size,
-    cosy_directories_bitcode_size, cosy_strings_bitcode_size;
+    cosy_directories_bitcode_size, cosy_heap_bitcode_size,
+    cosy_strings_bitcode_size;
 
 static std::unique_ptr<Module> parse(LLVMContext &Ctx,
                                      const unsigned char *Bytes, size_t Size) {
@@ -36,7 +37,9 @@ std::unique_ptr<Module> cosy::runtimeBodies(LLVMContext &Ctx) {
   std::unique_ptr<Module> Bodies =
       parse(Ctx, cosy_runtime_bitcode, cosy_runtime_bitcode_size);
   if (Linker::linkModules(*Bodies, parse(Ctx, cosy_directories_bitcode,
-                                         cosy_directories_bitcode_size)))
+                                         cosy_directories_bitcode_size)) ||
+      Linker::linkModules(
+          *Bodies, parse(Ctx, cosy_heap_bitcode, cosy_heap_bitcode_size)))
     report_fatal_error("cosy: cannot link the parts of the runtime");
   return Bodies;
 }

@@ -48,10 +48,13 @@ void cosy::linkNeeded(BpfModule &B, std::unique_ptr<Module> Parsed) {
     report_fatal_error("cosy: cannot link the runtime");
 }
 
-/// True for those of libc's directory streams that make no call: libcosy is to
-/// check their layout as well.
-static bool readsStream(StringRef Name) {
-  return Name == "dirfd" || Name == "telldir";
+/// True for functions that make no call, but whose bodies know a layout of
+/// libc's: libcosy is to check it.
+static bool knowsLayout(StringRef Name) {
+  Name.consume_front("__");
+  return is_contained({"dirfd", "telldir", "malloc", "free", "calloc",
+                       "realloc", "reallocarray", "strdup", "strndup"},
+                      Name);
 }
 
 /// Marks calls of libc's functions in the bodies that the compound is to leave
@@ -84,7 +87,7 @@ void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
       if (!Body || Body->getFunctionType() != C->getFunctionType())
         continue;
       if (runtimeMakesCalls(Callee->getName()) ||
-          readsStream(Callee->getName()))
+          knowsLayout(Callee->getName()))
         noteReplaced(B, Comp, *Callee);
       C->setCalledFunction(
           B.M->getOrInsertFunction(Body->getName(), Body->getFunctionType()));

@@ -6,7 +6,7 @@
 
 static char *deeper(int n)
 {
-	return malloc(n);
+	return aligned_alloc(64, n);
 }
 
 static char *make(int n)
@@ -23,7 +23,7 @@ char *f(int n)
 	COSY_END;
 	return p;
 }
-// CHECK: in-callee.c:9:9: warning: the region at line 21 stays native: a call of 'malloc': libc's heap is in user space, reached from line 22 [-Wcosy]
+// CHECK: in-callee.c:9:9: warning: the region at line 21 stays native: a call of 'aligned_alloc': libc's heap is in user space, reached from line 22 [-Wcosy]
 
 // Its targets are blocks of the host's, which LLVM would take for none at all.
 static int jump(int which)
