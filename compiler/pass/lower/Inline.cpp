@@ -10,13 +10,21 @@
 //   define internal i64 @fib(..)    ->  define internal i64 @fib(..)
 //                                           noinline "cosy-recursive"
 //
+// A function that makes system calls in a loop takes much longer than its
+// frame, so it is not copied to several places: each instruction costs time at
+// LOAD.
+//
 //===----------------------------------------------------------------------===//
 #include "lower/Inline.h"
 #include "lower/BpfModule.h"
+#include "lower/CallOuts.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include <linux/cosy.h>
 
 #define DEBUG_TYPE "cosy-plan-calls"
 
@@ -36,10 +44,48 @@ static void setInline(Function &F, bool Inline) {
   F.addFnAttr(Inline ? Attribute::AlwaysInline : Attribute::NoInline);
 }
 
+namespace {
+/// Knows which functions make system calls, or calls for which the compound
+/// leaves.  Callees are added before callers.
+class Callers {
+  SmallPtrSet<const Function *, 8> Known;
+
+  bool makesCall(const Instruction &I) const {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *Callee = C ? C->getCalledFunction() : nullptr;
+    uint32_t Number;
+    if (!Callee)
+      return false;
+    return isNumberedCall(Callee, Number)
+               ? Number < COSY_OP_BASE
+               : Known.contains(Callee) || C->hasFnAttr(CallOutAttr);
+  }
+
+public:
+  void add(const Function &F) {
+    if (any_of(instructions(F),
+               [&](const Instruction &I) { return makesCall(I); }))
+      Known.insert(&F);
+  }
+
+  /// True if F makes such calls in a loop.
+  bool loops(Function &F) const {
+    if (!Known.contains(&F))
+      return false;
+    DominatorTree DT(F);
+    LoopInfo LI(DT);
+    return any_of(instructions(F), [&](Instruction &I) {
+      return LI.getLoopFor(I.getParent()) && makesCall(I);
+    });
+  }
+};
+} // namespace
+
 void cosy::planCalls(BpfModule &B, unsigned Budget) {
   // Callees come before callers, so Size is known with all that is inlined.
   DenseMap<const Function *, unsigned> Size, CallSites;
   SmallPtrSet<const Function *, 8> Called;
+  Callers Calling;
   for (Function &F : *B.M)
     for (const User *U : F.users())
       if (auto *C = dyn_cast<CallBase>(U); C && C->getCalledFunction() == &F)
@@ -60,12 +106,14 @@ void cosy::planCalls(BpfModule &B, unsigned Budget) {
               Own += Size.lookup(Callee);
       }
       Size[F] = Own;
+      Calling.add(*F);
       if (F == B.Main)
         continue;
       bool Recursive = It.hasCycle();
       unsigned Sites = CallSites.lookup(F);
-      bool Inline = !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
-                                   (Sites - 1) * Own <= Budget);
+      bool Inline =
+          !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
+                         ((Sites - 1) * Own <= Budget && !Calling.loops(*F)));
       setInline(*F, Inline);
       ++(Inline ? NumInlined : NumCalled);
       NumRecursive += Recursive;
