@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "region/run.h"
 #include "process/settings.h"
 #include "process/stats.h"

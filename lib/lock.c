@@ -4,12 +4,12 @@
 #include <sys/syscall.h>
 
 #include "lock.h"
-#include "process/context.h"
+#include "process/life.h"
 #include "syscall.h"
 
 /*
  * An owner is the address of a variable of its thread's, below the life of its address space
- * (context.h).  A raw clone's child has another life, and of its parent's threads only the one that
+ * (life.h).  A raw clone's child has another life, and of its parent's threads only the one that
  * made it.
  */
 #define WAITERS	     UINT64_C(1)

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "interp/access.h"
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "interp/interp.h"
 #include "interp/interp_ops.h"
 #include "interp/libc_calls.h"

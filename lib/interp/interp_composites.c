@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "interp/fast_calls.h"
 #include "interp/interp_ops.h"
 #include "syscall.h"

@@ -5,7 +5,7 @@
 
 #include "process/context.h"
 #include "memory/heap.h"
-#include "region/tier.h"
+#include "process/settings.h"
 
 #include <cosy/cosy.h>
 
@@ -15,7 +15,7 @@
  */
 static void *shared_alloc(size_t size)
 {
-	if (libcosy_tier_forced())
+	if (libcosy_settings_force())
 		libcosy_context_open();
 	libcosy_note_heap();
 	return libcosy_shared_alloc(size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.h - functions of move.c for parcel.c: the module's operations on memory that moves. */
+/* arena.h - where arenas are, and the module's operations on memory that moves. */
 #ifndef COSY_LIB_MOVE_ARENA_H
 #define COSY_LIB_MOVE_ARENA_H
 
@@ -51,7 +51,22 @@ long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, 
 long libcosy_move_make(struct cosy_move *move);
 
 /*
- * Empties whole pages that are to be written, so that nothing there is shared, or gone.  False with
+ * Empties what pages an arena has in these whole pages.  Returns 1: all of the memory is empty now;
+ * 0: the rest is no arena's; -ENOMEM: pages that must not be written may be left.
+ */
+int libcosy_arenas_empty(char *memory, size_t count);
+
+/* Clears whole pages, an arena's or others.  Returns 0, or -ENOMEM as libcosy_arenas_empty does. */
+int libcosy_arenas_clear(char *memory, size_t count);
+
+/*
+ * True if an arena may have some of the memory, all of which is to be written: it becomes present,
+ * which saves faults of memory that is no arena's.
+ */
+bool libcosy_arenas_may_have_written(char *memory, size_t count);
+
+/*
+ * move.c's: empties whole pages that are to be written, so that nothing there is shared, or gone.  False with
  * ENOMEM: something still is, so they must not be written.
  */
 bool libcosy_own(void *memory, size_t count);

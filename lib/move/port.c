@@ -21,7 +21,7 @@
 #include <cosy/move.h>
 #include <linux/cosy.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "move/arena.h"
 #include "move/ranges.h"
 

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cosy/move.h>
-
 #include "process/fork.h"
 #include "lock.h"
 #include "move/arena.h"
@@ -174,6 +172,33 @@ static bool ranges_cut(const void *memory, size_t count, bool (*matches)(const s
 	return made;
 }
 
+bool libcosy_ranges_replace(const void *memory, size_t count)
+{
+	return ranges_cut(memory, count, range_is_any, range_fill);
+}
+
+int libcosy_ranges_flush(void *memory, size_t count)
+{
+	int saved = errno, emptied = 0;
+
+	if (!libcosy_is_whole(memory, count)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!count)
+		return 0;
+	if (!libcosy_ranges_replace(memory, count))
+		return -1;
+	if (libcosy_arenas_may_have(memory, count))
+		emptied = libcosy_arenas_empty(memory, count);
+	if (!emptied)
+		emptied = libcosy_arenas_clear(memory, count);
+	if (emptied < 0)
+		return (int)libcosy_move_answer(emptied);
+	errno = saved;
+	return 0;
+}
+
 static bool range_map(const struct range *range)
 {
 	return mmap((void *)range->from, range->to - range->from, PROT_READ | PROT_WRITE,
@@ -200,7 +225,7 @@ static bool ranges_add(void *memory, size_t count, int memfd, bool (*make)(const
 	range->to = range->all_to = range->from + count;
 	range->memfd = memfd;
 	libcosy_fork_register();
-	if (!cosy_flush(memory, count) && make(range) && libcosy_lock(&ranges_lock)) {
+	if (!libcosy_ranges_flush(memory, count) && make(range) && libcosy_lock(&ranges_lock)) {
 		range_insert(range);
 		libcosy_unlock(&ranges_lock);
 		return true;
@@ -232,11 +257,6 @@ bool libcosy_ranges_fill(const void *memory, size_t count)
 
 	return ranges_cut((const char *)memory - before, libcosy_whole_pages(before + count),
 			  range_is_gone, range_fill);
-}
-
-bool libcosy_ranges_replace(const void *memory, size_t count)
-{
-	return ranges_cut(memory, count, range_is_any, range_fill);
 }
 
 /* True if range_fill has room, by what needs as much and changes nothing. */

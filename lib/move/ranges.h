@@ -37,6 +37,12 @@ bool libcosy_ranges_fill(const void *memory, size_t count);
  */
 bool libcosy_ranges_replace(const void *memory, size_t count);
 
+/*
+ * Does the same, and clears the memory: cosy_flush.  0, or -1 with errno EINVAL: no whole pages, or
+ * ENOMEM as above.
+ */
+int libcosy_ranges_flush(void *memory, size_t count);
+
 /* True if there is room for that; otherwise sets ENOMEM.  The memory stays as it is. */
 bool libcosy_ranges_have_room(const void *memory, size_t count);
 

@@ -18,8 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "process/context.h"
+#include "process/descriptor.h"
 #include "process/filter.h"
 #include "process/fork.h"
 #include "memory/heap.h"
@@ -29,17 +30,8 @@
 #include "process/stats.h"
 #include "syscall.h"
 #include "process/thread.h"
-#include "region/region.h"
-#include "region/tier.h"
 
-#define FIRST_FD 200
-/*
- * With threads a table of descriptors grows only after a grace period of RCU, milliseconds
- * during which this thread waits, so the number is one of the 64 that every table has.
- */
-#define THREADS_FIRST_FD 40
-#define THREADS_FDS	 20
-#define MIN_BUFFER	 (64u << 10) /* below this a buffer is not worth its pages */
+#define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
 
 /*
  * A way to divide the buffer.  The pages of the first front are allocated at once.  Its lower 50 %
@@ -54,9 +46,6 @@ static const struct division usual = {.front = 64u << 10, .slice = 256u << 10};
 static const struct division small = {.front = 16u << 10, .slice = 120u << 10};
 #define SMALL_BLOCKS (6u << 10)
 
-static struct libcosy_alive not_alive LIBCOSY_EARLY_DATA;
-struct libcosy_alive *libcosy_alive = &not_alive;
-
 int libcosy_the_fd = -1;
 uint32_t libcosy_context_openings LIBCOSY_EARLY_DATA;
 bool libcosy_native_only LIBCOSY_EARLY_DATA;
@@ -66,7 +55,6 @@ bool libcosy_history_works LIBCOSY_EARLY_DATA, libcosy_history_lacks LIBCOSY_EAR
 
 static struct {
 	struct libcosy_lock lock;
-	uint32_t generation; /* of the descriptor's context, whichever process opened it */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
@@ -85,42 +73,16 @@ const char *libcosy_context_reason(void)
 	return context.reason;
 }
 
-void libcosy_context_stats(struct cosy_stats *ret)
+void libcosy_context_count(void)
 {
+	struct cosy_stats stats = {.size = sizeof(stats)};
+
 	if (libcosy_the_fd >= 0 && libcosy_generation())
-		libcosy_context_ioctl(COSY_IOC_STATS, ret);
+		libcosy_context_ioctl(COSY_IOC_STATS, &stats);
+	libcosy_counts_keep(&stats);
 }
 
 /* --- Opening --------------------------------------------------------------------- */
-
-/* Maps the page that a fork wipes.  On kernels without such pages pthread_atfork has to do. */
-static void alive_init(void)
-{
-	void *page;
-
-	if (libcosy_alive != &not_alive)
-		return;
-	page = cosy_map(sizeof(*libcosy_alive), MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!page)
-		return;
-	cosy_syscall3(SYS_madvise, (unsigned long)page, sizeof(*libcosy_alive), MADV_WIPEONFORK);
-	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
-}
-
-uint32_t libcosy_life(void)
-{
-	static uint32_t lives; /* a fork child goes on from its parent's */
-	struct libcosy_alive *alive = __atomic_load_n(&libcosy_alive, __ATOMIC_ACQUIRE);
-	uint32_t life = __atomic_load_n(&alive->life, __ATOMIC_RELAXED), next;
-
-	if (life || alive == &not_alive)
-		return life;
-	next = __atomic_add_fetch(&lives, 1, __ATOMIC_RELAXED) % UINT16_MAX + 1;
-	if (__atomic_compare_exchange_n(&alive->life, &life, next, false, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED))
-		return next;
-	return life;
-}
 
 __attribute__((format(printf, 1, 2))) static void context_explain(const char *format, ...)
 {
@@ -133,27 +95,6 @@ __attribute__((format(printf, 1, 2))) static void context_explain(const char *fo
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
 		libcosy_say("not using the kernel: %s", context.reason);
 	errno = saved;
-}
-
-/*
- * Gives each context's descriptor another number, so that a RUN meant for a context that is gone
- * does not reach a later one, where its handle may be another program's.
- */
-int libcosy_move_fd(int fd)
-{
-	int first = FIRST_FD + context.generation % FIRST_FD;
-	struct rlimit limit;
-	long high;
-
-	if (!__libc_single_threaded)
-		first = THREADS_FIRST_FD + context.generation % THREADS_FDS;
-	if (!cosy_limit_get(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
-		first = (int)limit.rlim_cur / 2;
-	high = cosy_syscall3(SYS_fcntl, (unsigned int)fd, F_DUPFD_CLOEXEC, (unsigned long)first);
-	if (high < 0)
-		return fd;
-	cosy_syscall3(SYS_close, (unsigned int)fd, 0, 0);
-	return (int)high;
 }
 
 /* Returns a descriptor that filters let us use, or -1 with the reason explained. */
@@ -190,14 +131,14 @@ static bool device_serves(int fd, uint64_t *features)
 	return false;
 }
 
-/* Returns how to divide the buffer whose first user is that region, or NULL. */
-static const struct division *division_for(const struct cosy_region *region)
+/* Returns how to divide the buffer whose first user is that applicant, or NULL: any code. */
+static const struct division *division_for(const struct libcosy_applicant *applicant)
 {
 	uint64_t frame = __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED);
 
-	if (!region || __atomic_load_n(&libcosy_heap_wanted, __ATOMIC_RELAXED) ||
-	    libcosy_tier_forced() || frame > SMALL_BLOCKS ||
-	    frame + region->ctx_size > SMALL_BLOCKS)
+	if (!applicant || __atomic_load_n(&libcosy_heap_wanted, __ATOMIC_RELAXED) ||
+	    libcosy_settings_force() || frame > SMALL_BLOCKS ||
+	    frame + applicant->ctx_size > SMALL_BLOCKS)
 		return &usual;
 	return &small;
 }
@@ -213,9 +154,9 @@ static uint64_t front_first(const struct division *division, uint64_t len)
  * If a lack of memory makes the buffer smaller than asked here, LOAD will find that out: it does
  * not compile either.
  */
-static bool device_has_seen(int fd, const struct cosy_region *region)
+static bool device_has_seen(int fd, const struct libcosy_applicant *applicant)
 {
-	const struct cosy_compound *compound = region->compound;
+	const struct cosy_compound *compound = applicant->compound;
 	struct cosy_load load = {
 		.size = offsetof(struct cosy_load, key),
 		.len = compound->size,
@@ -223,7 +164,7 @@ static bool device_has_seen(int fd, const struct cosy_region *region)
 		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
 			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 		.front = (u32)(context.buffer ? context.front
-					      : front_first(division_for(region),
+					      : front_first(division_for(applicant),
 							    libcosy_settings.buffer_len)),
 	};
 
@@ -302,8 +243,7 @@ static bool front_grow(uint64_t front)
 			libcosy_retry_failed(&context.growing);
 			return false;
 		}
-		context.generation++;
-		__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+		libcosy_generation_begin();
 	}
 	context.growing.next = 0;
 	__atomic_store_n(&context.front, front, __ATOMIC_RELAXED);
@@ -391,24 +331,27 @@ static void fd_drop(int fd)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
-/* True if the device is to become the context for a region, NULL: for whatever comes. */
-static bool device_is_wanted(int fd, struct cosy_region *region)
+/* True if the device is to become the context for an applicant, NULL: for whatever comes. */
+static bool device_is_wanted(int fd, const struct libcosy_applicant *applicant)
 {
+	enum libcosy_admission admission = COSY_ENTERS;
 	uint64_t features;
 
-	if (region && !libcosy_tier_wants(region, fd))
+	if (applicant)
+		admission = applicant->admit(applicant->region, fd);
+	if (admission == COSY_STAYS_OUT)
 		return false;
 	return device_serves(fd, &features) &&
-	       (!region || !libcosy_tier_only_seen(region) ||
-		(features & COSY_FEATURE_SEEN && device_has_seen(fd, region)));
+	       (admission == COSY_ENTERS ||
+		(features & COSY_FEATURE_SEEN && device_has_seen(fd, applicant)));
 }
 
 /*
- * `region`, if not NULL: opens none unless the region goes to the kernel.  Filters are asked before
- * anything else: they may kill for any other call.  Until it is clear that the region does, no
- * function of libc's is called, not even for errno: many processes ask, and stay native.
+ * `applicant`, if not NULL: opens none unless its region goes to the kernel.  Filters are asked
+ * before anything else: they may kill for any other call.  Until it is clear that the region does,
+ * no function of libc's is called, not even for errno: many processes ask, and stay native.
  */
-static void context_open_locked(struct cosy_region *region)
+static void context_open_locked(const struct libcosy_applicant *applicant)
 {
 	int fd = -1, saved;
 
@@ -420,8 +363,8 @@ static void context_open_locked(struct cosy_region *region)
 		 * The child of another thread's raw clone must find this lock to be its parent's.
 		 */
 		if (!__libc_single_threaded)
-			alive_init();
-		if (!device_is_wanted(fd, region)) {
+			libcosy_life_begin();
+		if (!device_is_wanted(fd, applicant)) {
 			libcosy_filter_put(fd);
 			return;
 		}
@@ -430,30 +373,18 @@ static void context_open_locked(struct cosy_region *region)
 	saved = errno;
 	/* Not earlier: many a program never opens a context, and its children need none of it. */
 	libcosy_fork_register();
-	alive_init();
+	libcosy_life_begin();
 	fd_drop(fd);
 	if (fd >= 0) {
 		if (context.buffer)
 			buffer_replace(fd);
 		else
-			buffer_make(fd, division_for(region));
+			buffer_make(fd, division_for(applicant));
 		context.reason[0] = '\0';
 	}
 	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&libcosy_context_openings, 1, __ATOMIC_RELAXED);
-	context.generation++;
-	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
-	errno = saved;
-}
-
-/* Reads the environment only if a filter could be armed: many programs come to no region. */
-void libcosy_context_start(void)
-{
-	int saved = errno, state = libcosy_cancel_disable();
-
-	if (!libcosy_native_only && libcosy_filter_prepare_child(libcosy_the_fd))
-		libcosy_fork_register();
-	libcosy_cancel_restore(state);
+	libcosy_generation_begin();
 	errno = saved;
 }
 
@@ -478,7 +409,7 @@ bool libcosy_context_lets(void)
 	return answer == COSY_FILTER_LETS;
 }
 
-static uint32_t context_open(struct cosy_region *region)
+static uint32_t context_open(const struct libcosy_applicant *applicant)
 {
 	uint32_t generation = libcosy_generation();
 	int state;
@@ -496,7 +427,7 @@ static uint32_t context_open(struct cosy_region *region)
 		libcosy_fork_register();
 	if (libcosy_lock(&context.lock)) {
 		if (!libcosy_generation() && !libcosy_native_only)
-			context_open_locked(region);
+			context_open_locked(applicant);
 		generation = libcosy_generation();
 		libcosy_unlock(&context.lock);
 	}
@@ -509,9 +440,9 @@ uint32_t libcosy_context_open(void)
 	return context_open(NULL);
 }
 
-uint32_t libcosy_context_open_for(struct cosy_region *region)
+uint32_t libcosy_context_open_for(const struct libcosy_applicant *applicant)
 {
-	return context_open(region);
+	return context_open(applicant);
 }
 
 void libcosy_context_lost(uint32_t generation)
@@ -520,8 +451,7 @@ void libcosy_context_lost(uint32_t generation)
 
 	if (libcosy_settings.stats && !libcosy_context_ioctl(COSY_IOC_STATS, &stats))
 		libcosy_counts_keep(&stats);
-	__atomic_compare_exchange_n(&libcosy_alive->generation, &generation, 0, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	libcosy_generation_end(generation);
 }
 
 void libcosy_context_buffer_gone(void)
@@ -534,6 +464,20 @@ void libcosy_context_buffer_gone(void)
 }
 
 /* --- Fork -------------------------------------------------------------------------- */
+
+/*
+ * Does, when a fork child begins, what filters may forbid later.  Reads the environment only if a
+ * filter could be armed: many programs come to no region.
+ */
+static void context_start(void)
+{
+	int saved = errno, state = libcosy_cancel_disable();
+
+	if (!libcosy_native_only && libcosy_filter_prepare_child(libcosy_the_fd))
+		libcosy_fork_register();
+	libcosy_cancel_restore(state);
+	errno = saved;
+}
 
 bool libcosy_context_lock(void)
 {
@@ -548,6 +492,7 @@ void libcosy_context_unlock(void)
 void libcosy_context_child(void)
 {
 	context.lock.word = 0;
-	if (libcosy_alive)
-		__atomic_store_n(&libcosy_alive->generation, 0, __ATOMIC_RELEASE);
+	libcosy_generation_child();
+	libcosy_counts_reset();
+	context_start();
 }

@@ -16,29 +16,8 @@
 
 #include <linux/cosy.h>
 
+#include "process/life.h"
 #include "syscall.h"
-
-#define COSY_DEVICE "/dev/cosy"
-
-/* Lies in a page of its own, which a fork wipes in the child. */
-struct libcosy_alive {
-	uint32_t generation; /* of the context in use; 0 = none yet, or forked */
-	uint32_t life;	     /* see libcosy_life; 0 = not asked for yet, or forked */
-};
-extern struct libcosy_alive *libcosy_alive;
-
-/*
- * Returns the number, of 16 bits, of this address space among those that it descends from; 0 as
- * long as no context was opened.
- */
-uint32_t libcosy_life(void);
-
-static inline uint32_t libcosy_generation(void)
-{
-	return __atomic_load_n(&libcosy_alive->generation, __ATOMIC_ACQUIRE);
-}
-
-struct cosy_region;
 
 /* The module keeps a history, by its answer; it has none, or none for us. */
 extern bool libcosy_history_works, libcosy_history_lacks;
@@ -53,17 +32,29 @@ extern bool libcosy_native_only;
  */
 uint32_t libcosy_context_open(void);
 
-/*
- * Does the same, but if there is none yet only where libcosy_tier_wants lets this region in, and,
- * if nothing may be compiled for it, where the user has loaded its compound lately.
- */
-uint32_t libcosy_context_open_for(struct cosy_region *region);
+enum libcosy_admission {
+	COSY_STAYS_OUT,
+	COSY_ENTERS_IF_SEEN, /* if the kernel need not compile its compound */
+	COSY_ENTERS,
+};
+
+struct cosy_compound;
+struct cosy_region;
+
+/* A region that needs a context. */
+struct libcosy_applicant {
+	struct cosy_region *region;
+	const struct cosy_compound *compound;
+	uint32_t ctx_size; /* bytes of its block in the buffer */
+	/* Decides by fd, a descriptor of the device that is to become the context. */
+	enum libcosy_admission (*admit)(struct cosy_region *region, int fd);
+};
 
 /*
- * Moves a descriptor to a number so high that a program's own are the same with
- * and without libcosy, close-on-exec.  Returns the new number, or the old one where that fails.
+ * Does the same, but if there is none yet only where the applicant is admitted, and, if nothing may
+ * be compiled for it, where the user has loaded its compound lately.
  */
-int libcosy_move_fd(int fd);
+uint32_t libcosy_context_open_for(const struct libcosy_applicant *applicant);
 
 /* Contexts opened so far, here or before a fork; a front that grew counts none. */
 extern uint32_t libcosy_context_openings;
@@ -142,8 +133,8 @@ bool libcosy_front_cover(const void *end);
 /* Allocates from the shared buffer's heap, in the front if that can grow. */
 void *libcosy_shared_alloc(size_t size);
 
-/* Asks the kernel for the context's counts; leaves *ret as it is when there is no context. */
-void libcosy_context_stats(struct cosy_stats *ret);
+/* Adds the kernel's counts of the context, if there is one, to those of the process. */
+void libcosy_context_count(void);
 
 /* Returns, for people, why the kernel is not used; "" while it is. */
 const char *libcosy_context_reason(void);
@@ -155,10 +146,7 @@ const char *libcosy_context_reason(void);
  */
 bool libcosy_context_lets(void);
 
-/* Does, when a fork child begins, what filters may forbid later. */
-void libcosy_context_start(void);
-
-/* Called around a fork: see fork.c. */
+/* Called around a fork: see fork.h. */
 bool libcosy_context_lock(void);
 void libcosy_context_unlock(void);
 void libcosy_context_child(void);

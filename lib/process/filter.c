@@ -12,10 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process/context.h"
+#include <linux/cosy.h>
+
+#include "process/arming.h"
+#include "process/descriptor.h"
 #include "process/filter.h"
 #include "process/settings.h"
-#include "process/start.h"
 #include "syscall.h"
 
 static struct {

@@ -43,6 +43,16 @@ extern struct libcosy_settings libcosy_settings;
 /* Reads the environment, once; every slow path calls it before it looks. */
 void libcosy_settings_init(void);
 
+/* True if every region goes to the kernel at once, so that it pays to prepare for it. */
+static inline bool libcosy_settings_force(void)
+{
+	libcosy_settings_init();
+	if (libcosy_settings.tier != COSY_TIER_AUTO)
+		return !libcosy_settings.tier;
+	return libcosy_settings.mode == COSY_MODE_INTERP ||
+	       libcosy_settings.mode == COSY_MODE_KERNEL;
+}
+
 /* Prints one line on standard error, without touching errno. */
 void libcosy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

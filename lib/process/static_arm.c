@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "process/start.h"
+#include "process/arming.h"
 
 #pragma weak prctl
 #pragma weak syscall

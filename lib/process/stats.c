@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/context.h"
 #include "process/stats.h"
 
 struct libcosy_counts libcosy_counts;
@@ -92,11 +91,8 @@ static void line_add_moved(struct stats_line *line, const struct libcosy_counts 
 void libcosy_stats_print(void)
 {
 	const struct libcosy_counts *c = &libcosy_counts;
-	struct cosy_stats kernel = {.size = sizeof(kernel)};
 	struct stats_line line = {.length = 0};
 
-	libcosy_context_stats(&kernel);
-	libcosy_counts_keep(&kernel);
 	line_add(&line, "stats:");
 	line_add_count(&line, "", "regions", c->regions);
 	line_add_count(&line, "", "runs", c->runs);

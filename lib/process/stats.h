@@ -38,10 +38,10 @@ static inline void libcosy_count(uint64_t *which, uint64_t n)
 		__atomic_fetch_add(which, n, __ATOMIC_RELAXED);
 }
 
-/* Adds what the kernel counted for a context that is given up. */
+/* Adds what the kernel counted for a context that is given up, or at the end. */
 void libcosy_counts_keep(const struct cosy_stats *kernel);
 
-/* Prints the counts as one line, with the kernel's. */
+/* Prints the counts as one line, with those of the kernel that were added. */
 void libcosy_stats_print(void);
 
 /* Starts the counts of a fork child from 0. */

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "process/context.h"
 #include "memory/heap.h"
 #include "lock.h"

@@ -9,16 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/cancel.h"
 #include "process/magazines.h"
 #include "process/stacks.h"
 #include "process/streams.h"
-
-/* When a thread may be cancelled: see region/cancel.h. */
-enum libcosy_cancels {
-	COSY_CANCELS_NEVER,
-	COSY_CANCELS_AMONG_THREADS, /* while the process has several */
-	COSY_CANCELS_ALWAYS,
-};
 
 struct libcosy_thread {
 	/* [0] in the shared buffer; [1] elsewhere, for blocks that find no room there */

@@ -16,33 +16,6 @@
  */
 #define FIRST_RUNS 1024
 
-/*
- * True if RUN's two counts say what a program gains: of a composite they do not tell how many
- * calls it stands for, and a call that its thunk answers counts as an ordinary one.
- */
-static bool balance_tells(const struct cosy_program *program)
-{
-	for (u32 i = 0; i < program->insn_cnt; i++) {
-		const struct cosy_call *call = libcosy_program_call(program, i);
-
-		if (!call)
-			continue;
-		if (call->flags & COSY_CALL_COMPOSITE)
-			return false;
-		switch (call->number) {
-#define COSY_THUNK_CALL(number, name, args, flags) case number:
-#include "../../core/ops.def"
-			return false;
-		}
-	}
-	return true;
-}
-
-void libcosy_balance_begin(struct libcosy_balance *balance, const struct cosy_program *program)
-{
-	balance->kept = balance_tells(program);
-}
-
 static void balance_give_up(struct cosy_loaded *loaded, bool slower)
 {
 	struct libcosy_balance *balance = &loaded->balance;
@@ -150,7 +123,7 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 		balance_end_first(balance, act);
 	}
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);
-	if (loaded->forced || libcosy_tier_forced())
+	if (loaded->forced || libcosy_settings_force())
 		return;
 	if (saved < -balance_tolerated(loaded))
 		balance_give_up(loaded, false);

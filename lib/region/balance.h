@@ -31,11 +31,7 @@ struct libcosy_balance {
 };
 
 struct cosy_loaded;
-struct cosy_program;
 struct libcosy_activation;
-
-/* Begins to count a program's first RUNs, if RUN's counts tell what that program gains. */
-void libcosy_balance_begin(struct libcosy_balance *balance, const struct cosy_program *program);
 
 /* Counts what the RUN that has just come back gained or lost.  Async-signal-safe. */
 void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *act);

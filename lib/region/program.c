@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "lock.h"
 #include "region/pace.h"
 #include "region/program.h"
@@ -39,6 +39,40 @@ static bool program_needs_stack(const struct cosy_program *program)
 	return false;
 }
 
+/* True if a program has a call that libc may make a cancellation point. */
+static bool program_cancels(const struct cosy_program *program)
+{
+	for (u32 i = 0; i < program->insn_cnt; i++) {
+		const struct cosy_call *call = libcosy_program_call(program, i);
+
+		if (call && call->flags & COSY_CALL_CANCELS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True if RUN's two counts say what a program gains: of a composite they do not tell how many
+ * calls it stands for, and a call that its thunk answers counts as an ordinary one.
+ */
+static bool program_is_counted(const struct cosy_program *program)
+{
+	for (u32 i = 0; i < program->insn_cnt; i++) {
+		const struct cosy_call *call = libcosy_program_call(program, i);
+
+		if (!call)
+			continue;
+		if (call->flags & COSY_CALL_COMPOSITE)
+			return false;
+		switch (call->number) {
+#define COSY_THUNK_CALL(number, name, args, flags) case number:
+#include "../../core/ops.def"
+			return false;
+		}
+	}
+	return true;
+}
+
 int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
 			   struct cosy_reject *why)
 {
@@ -56,8 +90,8 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 		return err;
 	}
 	loaded->needs_stack = program_needs_stack(&loaded->program);
-	loaded->cancels = libcosy_has_cancellation_points(&loaded->program);
-	libcosy_balance_begin(&loaded->balance, &loaded->program);
+	loaded->cancels = program_cancels(&loaded->program);
+	loaded->balance.kept = program_is_counted(&loaded->program);
 	*ret = loaded;
 	return 0;
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "region/pace.h"
 #include "process/fork.h"
 #include "region/premises.h"
@@ -195,13 +195,26 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 	return NULL;
 }
 
+static enum libcosy_admission region_admit(struct cosy_region *region, int fd)
+{
+	if (!libcosy_tier_wants(region, fd))
+		return COSY_STAYS_OUT;
+	return libcosy_tier_only_seen(region) ? COSY_ENTERS_IF_SEEN : COSY_ENTERS;
+}
+
 /* Opens the context if need be and if the region has earned it.  Its generation, or 0. */
 static u32 region_open(struct cosy_region *region)
 {
+	const struct libcosy_applicant applicant = {
+		.region = region,
+		.compound = region->compound,
+		.ctx_size = region->ctx_size,
+		.admit = region_admit,
+	};
 	u32 generation = libcosy_generation();
 
 	if (!generation)
-		return libcosy_context_open_for(region);
+		return libcosy_context_open_for(&applicant);
 	return libcosy_tier_wants(region, libcosy_context_fd()) ? generation : 0;
 }
 
@@ -326,7 +339,7 @@ static __attribute__((noinline)) struct libcosy_thread *frame_find_thread(uint64
 	bool open = libcosy_generation();
 
 	/* Until some region has earned a context, locals gain nothing in the buffer. */
-	if (!open && !libcosy_tier_forced()) {
+	if (!open && !libcosy_settings_force()) {
 		libcosy_note_frame(size);
 		return NULL;
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "region/cancel.h"
+#include "process/cancel.h"
 #include "interp/interp.h"
 #include "region/run.h"
 #include "process/stats.h"

@@ -32,15 +32,6 @@ enum history_verdict {
 	COSY_GOES,
 };
 
-bool libcosy_tier_forced(void)
-{
-	libcosy_settings_init();
-	if (libcosy_settings.tier != COSY_TIER_AUTO)
-		return !libcosy_settings.tier;
-	return libcosy_settings.mode == COSY_MODE_INTERP ||
-	       libcosy_settings.mode == COSY_MODE_KERNEL;
-}
-
 struct cosy_region *libcosy_tier_owner(struct cosy_region *region)
 {
 	return region->entry ? region->entry : region;
@@ -430,7 +421,7 @@ static int64_t tier_wait(const struct cosy_region *owner, int64_t cost)
 /* True if the region need not earn anything. */
 static bool tier_is_exempt(const struct cosy_region *region)
 {
-	return region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE;
+	return region->version < 2 || libcosy_settings_force() || region->flags & COSY_REGION_FORCE;
 }
 
 bool libcosy_tier_only_seen(struct cosy_region *region)

@@ -66,7 +66,4 @@ void libcosy_tier_slower(struct cosy_region *region);
  */
 int64_t libcosy_tier_tolerated_loss(const struct cosy_region *owner);
 
-/* True if every region goes to the kernel at once, so that it pays to prepare for it. */
-bool libcosy_tier_forced(void);
-
 #endif /* COSY_LIB_TIER_H */

@@ -18,7 +18,7 @@ from pathlib import Path
 import tree
 
 CPLUSPLUS = "compiler/pass"
-FOLDERS = ("kmod", "lib", CPLUSPLUS)
+FOLDERS = ("kmod", "lib", "run", CPLUSPLUS)
 SUFFIXES = {".c", ".h", ".S"}
 KNOWN = Path(__file__).with_name("circles.txt")
 
@@ -26,7 +26,8 @@ _SKIPPED = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_OTHER_NAMES = re.compile(r"\b(?:struct|union|enum)\s+\w+|(?:->|\.)\s*[A-Za-z_]\w*")
+# NEXT is run/'s: a name in it is libc's function, not the one of run/ that stands before it.
+_OTHER_NAMES = re.compile(r"\b(?:struct|union|enum)\s+\w+|(?:->|\.)\s*[A-Za-z_]\w*|\bNEXT\(\w+\)")
 _TYPE = re.compile(r"\b(?:struct|union|enum)(?:\s+\w+)*\s*$")
 _TRANSPARENT = re.compile(r"(?:\bnamespace\b[^;{}()=]*|\bextern\s*)$")
 _FUNCTION = re.compile(

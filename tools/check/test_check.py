@@ -86,6 +86,19 @@ class Circles(Check):
             ],
         )
 
+    def test_next(self) -> None:
+        self.write(
+            run__a_c='#include "b.h"\nint close(int fd)\n{\n\treturn b(fd);\n}\n',
+            run__b_h="int b(int fd);\n",
+            run__b_c="int b(int fd)\n{\n\treturn NEXT(close)(fd);\n}\n",
+        )
+        self.assertEqual(self.circles(set()), [])
+        self.write(run__b_c="int b(int fd)\n{\n\treturn close(fd);\n}\n")
+        self.assertEqual(
+            self.circles(set()),
+            ["run/a.c is in a circle of 2 files: it uses b.c", "run/b.c is in a circle of 2 files: it uses a.c"],
+        )
+
     def test_classes(self) -> None:
         self.write(
             compiler__pass__a_h="struct A { void has(); };\n",

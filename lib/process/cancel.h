@@ -16,8 +16,14 @@
 #include <stdbool.h>
 #include <sys/single_threaded.h>
 
-#include "process/thread.h"
-#include "region/program.h"
+#include "../../core/core.h"
+
+/* When a thread may be cancelled. */
+enum libcosy_cancels {
+	COSY_CANCELS_NEVER,
+	COSY_CANCELS_AMONG_THREADS, /* while the process has several */
+	COSY_CANCELS_ALWAYS,
+};
 
 /*
  * Tells when the threads of this process may be cancelled, by what its objects refer to; asked anew
@@ -36,9 +42,6 @@ static inline bool libcosy_may_be_cancelled(enum libcosy_cancels cancels)
  * True if libc's function for this call is a cancellation point; its arguments are r[1] up.
  */
 bool libcosy_is_cancellation_point(u32 number, const u64 *r);
-
-/* True if a program has a call that may be one. */
-bool libcosy_has_cancellation_points(const struct cosy_program *program);
 
 /*
  * Makes the system call of r[1] up, sixth argument in r[0], as a cancellation point.  The

@@ -3,8 +3,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#include "region/cancel.h"
-#include "region/program.h"
+#include "process/cancel.h"
 #include "process/refer.h"
 #include "syscall.h"
 
@@ -47,17 +46,6 @@ bool libcosy_is_cancellation_point(u32 number, const u64 *r)
 	if (number == SYS_fcntl)
 		return r[2] == F_SETLKW || r[2] == F_OFD_SETLKW;
 	return call && call->flags & COSY_CALL_CANCELS;
-}
-
-bool libcosy_has_cancellation_points(const struct cosy_program *program)
-{
-	for (u32 i = 0; i < program->insn_cnt; i++) {
-		const struct cosy_call *call = libcosy_program_call(program, i);
-
-		if (call && call->flags & COSY_CALL_CANCELS)
-			return true;
-	}
-	return false;
 }
 
 long libcosy_cancellable_call(u32 number, const u64 *r)
