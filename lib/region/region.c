@@ -12,8 +12,11 @@
 #include "process/stats.h"
 #include "region/tier.h"
 
-/* region->cache: NULL, this, or the struct cosy_loaded that it is. */
-#define REFUSED ((struct cosy_loaded *)1)
+/*
+ * The program of each region that was refused for good: it is given up, and has no place in any
+ * context.  region->cache is NULL, this one, or the region's own.
+ */
+static struct cosy_loaded refused = {.balance = {.given_up = true}};
 
 static struct cosy_loaded *region_program(const struct cosy_region *region)
 {
@@ -25,7 +28,7 @@ static bool region_stays_native(const struct cosy_region *region)
 {
 	const struct cosy_loaded *loaded = region_program(region);
 
-	return loaded == REFUSED || (loaded && libcosy_given_up(&loaded->balance));
+	return loaded && libcosy_given_up(&loaded->balance);
 }
 
 static inline void *region_begin(struct libcosy_thread *thread, const struct cosy_region *region,
@@ -82,53 +85,68 @@ static bool region_premises_hold(struct cosy_region *region)
 		libcosy_threads_cancel(cancels);
 	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
 		return true;
-	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
+	if (!__atomic_exchange_n(&region->cache, (uint64_t)&refused, __ATOMIC_ACQ_REL))
 		region_say_native(region, why);
 	return false;
 }
 
-__attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct cosy_region *region)
+/* Validates the region's container.  Returns NULL, and says why, if that is refused. */
+__attribute__((cold)) static struct cosy_loaded *region_validate(const struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
-	struct cosy_loaded *loaded = REFUSED;
+	struct cosy_loaded *loaded = NULL;
 	struct cosy_reject why = {.insn = ~0u};
-	int err;
+	int err = -EINVAL;
 
-	if (!region_premises_hold(region))
-		return NULL;
-	if (!libcosy_program_lock())
-		return NULL;
-	if (region_program(region)) {
-		libcosy_program_unlock();
-		return region_program(region);
-	}
-	if (region->version != 1 && region->version != 2) {
-		err = -EINVAL;
+	if (region->version != 1 && region->version != 2)
 		strcpy(why.reason, "compiled for another version of libcosy");
-	} else {
+	else
 		err = libcosy_program_create(compound, compound->size, &loaded, &why);
-	}
-	if (!err && region_has_handlers(region) && loaded->cancels &&
+	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
+		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
+			    why.reason[0] ? why.reason : strerror(-err));
+	return err ? NULL : loaded;
+}
+
+/* Makes the region's program, or refuses it; under the lock. */
+__attribute__((cold)) static struct cosy_loaded *region_create(struct cosy_region *region)
+{
+	struct cosy_loaded *loaded = region_validate(region);
+
+	if (!loaded)
+		return &refused;
+	if (region_has_handlers(region) && loaded->cancels &&
 	    libcosy_may_be_cancelled(libcosy_thread_self->cancels)) {
 		if (!region_of_head(region))
 			region_say_native(
 				region,
 				"a thread cancelled in it has handlers or clean-ups to run");
 		libcosy_program_destroy(loaded);
-		loaded = REFUSED;
+		return &refused;
 	}
-	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
-		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
-			    why.reason[0] ? why.reason : strerror(-err));
-	if (loaded != REFUSED && region->version >= 2) {
+	if (region->version >= 2) {
 		loaded->forced = region->flags & COSY_REGION_FORCE;
 		loaded->again = region->flags & COSY_REGION_AGAIN;
 		loaded->lost = region->flags >> COSY_REGION_LOST_SHIFT;
 		loaded->region = libcosy_tier_owner(region);
 	}
-	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
+	return loaded;
+}
+
+/* Returns the region's program, made if need be; NULL if that cannot be now, or not for good. */
+__attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct cosy_region *region)
+{
+	struct cosy_loaded *loaded;
+
+	if (!region_premises_hold(region) || !libcosy_program_lock())
+		return NULL;
+	loaded = region_program(region);
+	if (!loaded) {
+		loaded = region_create(region);
+		__atomic_store_n(&region->cache, (uint64_t)loaded, __ATOMIC_RELEASE);
+	}
 	libcosy_program_unlock();
-	return err ? REFUSED : loaded;
+	return loaded;
 }
 
 /*
@@ -140,7 +158,7 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 	struct libcosy_thread *thread;
 	struct cosy_loaded *loaded = region_program(region);
 
-	if (loaded == REFUSED)
+	if (loaded == &refused)
 		return NULL;
 	/* The loops of a region that stays native do so with it. */
 	if (region_of_head(region) && region_stays_native(region_of_head(region)))
@@ -158,7 +176,7 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 	}
 	if (!loaded && (asked || libcosy_context_lets()))
 		loaded = region_load(region);
-	if (!loaded || loaded == REFUSED)
+	if (!loaded || loaded == &refused)
 		return NULL;
 	if (!libcosy_program_place(loaded, generation,
 				   libcosy_tier_only_seen(region) ? COSY_LOAD_SEEN : 0) &&
@@ -222,7 +240,7 @@ static u32 region_open(struct cosy_region *region)
 static void region_deny(struct cosy_region *region)
 {
 	const struct cosy_loaded *loaded = region_program(region);
-	bool unseen = loaded && loaded != REFUSED && loaded->unseen;
+	bool unseen = loaded && loaded->unseen;
 
 	if (libcosy_tier_only_seen(region) && !libcosy_native_only &&
 	    (unseen || !libcosy_generation()))
@@ -289,8 +307,8 @@ void *__cosy_enter(struct cosy_region *region)
 	struct libcosy_site site = COSY_SITE();
 	struct libcosy_place place;
 
-	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
-				     !thread->pause && libcosy_place_get(loaded, &place),
+	if (__builtin_expect(thread && loaded && !thread->filtered && !thread->pause &&
+				     libcosy_place_get(loaded, &place),
 			     1))
 		return region_begin(thread, region, site, &place);
 	if (!libcosy_native_only)

@@ -248,7 +248,67 @@ static inline void run_count_turn(struct libcosy_thread *thread,
 	}
 }
 
-/* Goes on after a turn of the kernel's that did not end the compound; `err` is its result. */
+/* What follows a turn of the kernel's. */
+enum run_step {
+	STEP_KERNEL,	     /* another turn */
+	STEP_INTERPRET,	     /* the interpreter's turn, up to where RUN may go on */
+	STEP_INTERPRET_REST, /* the interpreter's, to the end */
+	STEP_ENDED,
+	STEP_NOTHING, /* nothing was done, and the native twin is to run */
+	STEP_OUT,     /* a limit ends the compound */
+};
+
+/* After a turn that the kernel left without an end of it: `err` is its result. */
+static enum run_step run_after_left(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				    struct libcosy_activation *act, bool limits, long err)
+{
+	const enum run_step rest = act->run.resume ? STEP_INTERPRET_REST : STEP_NOTHING;
+
+	switch (act->run.status) {
+	case COSY_DONE:
+		return STEP_ENDED;
+	case COSY_LEFT_WORK:
+		return STEP_KERNEL;
+	case COSY_LEFT_CALL:
+		run_finish_call(&loaded->program, act, err);
+		return STEP_KERNEL;
+	case COSY_LEFT_FILTERED:
+		return libcosy_given_up(&loaded->balance) ? STEP_INTERPRET_REST : STEP_INTERPRET;
+	case COSY_LEFT_FAULT:
+	case COSY_LEFT_NATIVE:
+		return STEP_INTERPRET;
+	case COSY_LEFT_TRACED:
+		run_traced(thread, act->run.detail);
+		return rest;
+	case COSY_LEFT_BUFFER:
+		libcosy_context_buffer_gone();
+		return rest;
+	case COSY_ENDED_STEPS:
+	case COSY_ENDED_TIME:
+		return limits ? STEP_OUT : STEP_INTERPRET_REST;
+	default: /* LEFT_STACK, LEFT_TRAP: the interpreter fails as native code does */
+		return STEP_INTERPRET_REST;
+	}
+}
+
+static enum run_step run_after(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+			       struct libcosy_activation *act, bool limits, long err)
+{
+	if (act->run.status == NOT_RUN ||
+	    (act->run.status == COSY_LEFT_CALL && run_not_reached(err))) {
+		run_give_up(thread, act->generation, err);
+		return act->run.resume ? STEP_INTERPRET_REST : STEP_NOTHING;
+	}
+	run_count_turn(thread, act);
+	libcosy_balance_add(loaded, act);
+	return run_after_left(thread, loaded, act, limits, err);
+}
+
+/*
+ * Goes on after a turn of the kernel's that did not end the compound; `err` is its result.  Six
+ * arguments in registers: a struct of them would lie on the stack of libcosy_run_bound, and each RUN
+ * would make room for it.
+ */
 __attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_thread *thread,
 								struct cosy_loaded *loaded,
 								struct libcosy_activation *act,
@@ -257,52 +317,23 @@ __attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_t
 	enum libcosy_interp_cancel cancel = type ? COSY_CANCEL_ACTS : COSY_CANCEL_IGNORED;
 
 	for (;; err = run_turn(thread, act, type)) {
-		if (act->run.status == NOT_RUN ||
-		    (act->run.status == COSY_LEFT_CALL && run_not_reached(err))) {
-			run_give_up(thread, act->generation, err);
-			if (!act->run.resume)
-				return COSY_RAN_NOTHING;
-			return run_interpret_to_end(thread, loaded, act, limits, cancel);
-		}
-		run_count_turn(thread, act);
-		libcosy_balance_add(loaded, act);
-		switch (act->run.status) {
-		case COSY_DONE:
-			return COSY_RAN;
-		case COSY_LEFT_WORK:
-			continue;
-		case COSY_LEFT_CALL:
-			run_finish_call(&loaded->program, act, err);
-			continue;
-		case COSY_LEFT_FILTERED:
-			if (libcosy_given_up(&loaded->balance))
-				break;
-			/* fallthrough */
-		case COSY_LEFT_FAULT:
-		case COSY_LEFT_NATIVE:
+		switch (run_after(thread, loaded, act, limits, err)) {
+		case STEP_KERNEL:
+			break;
+		case STEP_INTERPRET:
 			if (run_interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
 			    COSY_DONE)
 				return COSY_RAN;
-			continue;
-		case COSY_LEFT_TRACED:
-			run_traced(thread, act->run.detail);
-			if (!act->run.resume)
-				return COSY_RAN_NOTHING;
 			break;
-		case COSY_LEFT_BUFFER:
-			libcosy_context_buffer_gone();
-			if (!act->run.resume)
-				return COSY_RAN_NOTHING;
-			break;
-		case COSY_ENDED_STEPS:
-		case COSY_ENDED_TIME:
-			if (limits)
-				return COSY_RAN_OUT;
-			break;
-		default: /* LEFT_STACK, LEFT_TRAP: the interpreter fails as native code does */
-			break;
+		case STEP_INTERPRET_REST:
+			return run_interpret_to_end(thread, loaded, act, limits, cancel);
+		case STEP_ENDED:
+			return COSY_RAN;
+		case STEP_NOTHING:
+			return COSY_RAN_NOTHING;
+		case STEP_OUT:
+			return COSY_RAN_OUT;
 		}
-		return run_interpret_to_end(thread, loaded, act, limits, cancel);
 	}
 }
 
