@@ -85,6 +85,7 @@
  *	  region.c		the same as operations of compounds
  *	  arena.c		arenas: memory, mappings, faults, fork
  *	  slots.c		their pages
+ *	  present.c		faults, and pages that are made present before
  *	  entries.c		their page-table entries
  *	  huge_page.c		2 MB of them as one
  *	  huge.c		huge pages, mapped and moved

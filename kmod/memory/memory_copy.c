@@ -223,7 +223,7 @@ static u64 page_look(const struct cosy_place *to, u64 from, u64 length)
 	pagefault_disable();
 	done = piece_copy(to, &from_place, length, false);
 	pagefault_enable();
-	cosy_arena_look_end(&s);
+	cosy_slots_end(&s);
 	return done;
 }
 

@@ -413,7 +413,8 @@ long cosy_arena_create(u64 size, u32 flags)
 	return fd;
 }
 
-int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret)
+static __always_inline int slots_find(u64 address, unsigned long count, unsigned long flags,
+				      struct cosy_slots *ret)
 {
 	struct vm_area_struct *vma = vma_lookup(current->mm, address);
 
@@ -425,6 +426,45 @@ int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struc
 	arena_slots(vma, address & PAGE_MASK, ret);
 	ret->count = min(ret->count, count);
 	return 0;
+}
+
+int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret)
+{
+	return slots_find(address, count, flags, ret);
+}
+
+static __always_inline int slots_begin(u64 address, unsigned long count, unsigned long flags,
+				       struct cosy_slots *ret, bool all)
+{
+	int error;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	error = slots_find(address, count, flags, ret);
+	if (!error && all && ret->count < count)
+		error = -EFAULT;
+	if (!error && mutex_lock_killable(&ret->arena->lock))
+		error = -EINTR;
+	if (error)
+		mmap_read_unlock(current->mm);
+	return error;
+}
+
+int cosy_slots_begin(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret)
+{
+	return slots_begin(address, count, flags, ret, false);
+}
+
+int cosy_slots_begin_all(u64 address, unsigned long count, unsigned long flags,
+			 struct cosy_slots *ret)
+{
+	return slots_begin(address, count, flags, ret, true);
+}
+
+void cosy_slots_end(const struct cosy_slots *s)
+{
+	cosy_slots_unlock(s);
+	mmap_read_unlock(current->mm);
 }
 
 u64 cosy_arena_extent(u64 address, u64 length)
@@ -446,21 +486,11 @@ const u8 *cosy_arena_look(u64 address, struct cosy_slots *ret)
 {
 	struct page *page;
 
-	if (mmap_read_lock_killable(current->mm))
+	if (cosy_slots_begin(address, 1, VM_READ, ret))
 		return NULL;
-	if (!cosy_slots_find(address, 1, VM_READ, ret)) {
-		cosy_slots_lock(ret);
-		page = cosy_slots_page(ret);
-		if (page)
-			return (const u8 *)page_address(page) + offset_in_page(address);
-		cosy_slots_unlock(ret);
-	}
-	mmap_read_unlock(current->mm);
+	page = cosy_slots_page(ret);
+	if (page)
+		return (const u8 *)page_address(page) + offset_in_page(address);
+	cosy_slots_end(ret);
 	return NULL;
-}
-
-void cosy_arena_look_end(const struct cosy_slots *s)
-{
-	cosy_slots_unlock(s);
-	mmap_read_unlock(current->mm);
 }

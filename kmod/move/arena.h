@@ -53,13 +53,21 @@
 #include "load/locked.h"
 #include "move/census.h"
 
-/* A slot: a page and marks, or no page and EMPTY or GONE. */
-#define COSY_SLOT_EMPTY	 0UL /* zeros, when it is touched */
-#define COSY_SLOT_MAPPED 1UL /* an entry may refer to the page */
-#define COSY_SLOT_SHARED 2UL /* others may write the page as well; it is not frozen */
-#define COSY_SLOT_GONE	 4UL /* donated: an access is a SIGSEGV */
-#define COSY_SLOT_HUGE	 8UL /* the page is part of a huge one, which others have, too: huge.h */
-#define COSY_SLOT_MARKS	 15UL
+/*
+ * A slot: a page and marks, or no page and EMPTY or GONE.  The place of a page in a parcel or port
+ * has the same, but never MAPPED.  Typed, so that sparse tells it from other words.
+ */
+typedef unsigned long __bitwise cosy_slot_t;
+#define COSY_SLOT(bits)	 ((__force cosy_slot_t)(bits))
+#define COSY_SLOT_EMPTY	 COSY_SLOT(0UL) /* zeros, when it is touched */
+#define COSY_SLOT_MAPPED COSY_SLOT(1UL) /* an entry may refer to the page */
+#define COSY_SLOT_SHARED COSY_SLOT(2UL) /* others may write the page as well; it is not frozen */
+#define COSY_SLOT_GONE	 COSY_SLOT(4UL) /* donated: an access is a SIGSEGV */
+#define COSY_SLOT_HUGE	 COSY_SLOT(8UL) /* part of a huge page, which others have, too: huge.h */
+#define COSY_SLOT_MARKS	 COSY_SLOT(15UL)
+
+/* The word of 2 MB of an arena, a parcel or a port: see huge_page.h. */
+typedef unsigned long __bitwise cosy_huge_t;
 
 /* Where the next fault is expected, and how many slots the last one was for. */
 struct cosy_ahead {
@@ -72,12 +80,12 @@ struct cosy_arena {
 	struct mm_struct *mm;	     /* the only one that may map it; mmgrab'ed */
 	unsigned long first;	     /* page offset, in the file, of slots[0] */
 	unsigned long count;	     /* slots */
-	unsigned long *slots;	     /* lock */
-	unsigned long *huge;	     /* lock; see huge.h; NULL: no 2 MB are in it */
+	cosy_slot_t *slots;	     /* lock */
+	cosy_huge_t *huge;	     /* lock; see huge.h; NULL: no 2 MB are in it */
 	struct cosy_locked locked;   /* its size */
 	struct cosy_ahead ahead[2];  /* lock; of faults that read, and that write */
 	struct cosy_counted counted; /* among the arenas; see cosy_arenas_count */
-	u32 rewritten;		     /* lock; see cosy_slots_pay */
+	u32 rewritten;		     /* lock; see loan_pays */
 	bool shares;		     /* lock; some slot is shared, or was */
 	bool mapped;		     /* by cmpxchg: mmap was called */
 	bool pinnable;		     /* entries are counted; no 2 MB are in it */
@@ -93,9 +101,15 @@ struct cosy_slots {
 	const struct page *held; /* the kernel has a reference for the caller's fault; or NULL */
 };
 
-static inline struct page *cosy_slot_page(unsigned long slot)
+static inline struct page *cosy_slot_page(cosy_slot_t slot)
 {
-	return (struct page *)(slot & ~COSY_SLOT_MARKS);
+	return (__force struct page *)(slot & ~COSY_SLOT_MARKS);
+}
+
+/* Returns the slot of a page, without marks; EMPTY for NULL. */
+static inline cosy_slot_t cosy_slot_of(const struct page *page)
+{
+	return (__force cosy_slot_t)page;
 }
 
 /* Tells whether the bytes of the page cannot change while the caller refers to it. */
@@ -123,20 +137,29 @@ int cosy_arenas_count(struct cosy_count *count);
 int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret);
 
 /*
+ * Does the same, and takes the mmap lock and the arena's, both of which cosy_slots_end drops.
+ * -EINTR when the process is to die.  After an error there is nothing to end.
+ */
+int cosy_slots_begin(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret);
+
+/* Does so for all of the pages: -EFAULT if one mapping does not have them. */
+int cosy_slots_begin_all(u64 address, unsigned long count, unsigned long flags,
+			 struct cosy_slots *ret);
+void cosy_slots_end(const struct cosy_slots *s);
+
+/*
  * Returns how many of `length` bytes (MAX_RW_COUNT at most) from the page at `address` on are
  * memory of arenas that may be read.
  */
 u64 cosy_arena_extent(u64 address, u64 length);
 
 /*
- * Finds the page at `address` to read it, which is no other's until cosy_arena_look_end: both the
- * mmap lock and the arena's are held, so the caller must not fault.  NULL: there is no page in an
- * arena, and nothing is to be ended.
+ * Finds the page at `address` to read it, which is no other's until cosy_slots_end: the caller must
+ * not fault.  NULL: there is no page in an arena, and nothing is to be ended.
  */
 const u8 *cosy_arena_look(u64 address, struct cosy_slots *ret);
-void cosy_arena_look_end(const struct cosy_slots *s);
 
-/* The functions below need the arena's lock, which these two take and drop. */
+/* The functions below need the arena's lock, which these two take and drop alone. */
 static inline void cosy_slots_lock(const struct cosy_slots *s)
 {
 	mutex_lock(&s->arena->lock);
@@ -152,14 +175,6 @@ static inline void cosy_slots_unlock(const struct cosy_slots *s)
  * of zeros.  Returns how many are in `pages`; -ENOMEM or -EFAULT when none is.
  */
 long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages);
-
-/*
- * Tells whether to lend `length` bytes from the first slot on to a socket, whose reader copies
- * them.  That pays when the bytes stay unchanged until they are sent again: when the page is still
- * frozen.  The faults of a sender that has always rewritten them cost as much as it saves, so it is
- * tried rarely.
- */
-bool cosy_slots_pay(const struct cosy_slots *s, u64 length);
 
 /* Puts pages into the first `count` slots, which take over the references. */
 void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page **pages);
@@ -178,12 +193,12 @@ bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
  *	copy	the pages are frozen
  *	donate	the pages leave the slots, in which `left` remains: COSY_SLOT_GONE or _EMPTY
  */
-int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents);
-int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents);
-int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
+int cosy_slots_share(const struct cosy_slots *s, cosy_slot_t *contents);
+int cosy_slots_copy(const struct cosy_slots *s, cosy_slot_t *contents);
+int cosy_slots_donate(const struct cosy_slots *s, cosy_slot_t *contents, cosy_slot_t left);
 
 /* Puts the contents of a parcel, or a port, into all the slots, which take over the references. */
-void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents);
+void cosy_slots_import(const struct cosy_slots *s, const cosy_slot_t *contents);
 
 /* Maps the slots; with `write` so that a write does not fault.  0, -ENOMEM or -EFAULT. */
 int cosy_slots_present(const struct cosy_slots *s, bool write);

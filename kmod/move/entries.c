@@ -81,7 +81,7 @@ static void entries_remove(const struct cosy_slots *s, unsigned long from, unsig
 
 void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
-	unsigned long *slot = s->arena->slots + s->i;
+	cosy_slot_t *slot = s->arena->slots + s->i;
 
 	/* The slots at either end may have no entry. */
 	while (from < to && !(slot[from] & COSY_SLOT_MAPPED))
@@ -119,7 +119,7 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count)
 
 void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
 {
-	const unsigned long *slot = s->arena->slots + s->i;
+	const cosy_slot_t *slot = s->arena->slots + s->i;
 	unsigned long k, from = count, to = 0;
 
 	for (k = 0; k < count; k++) {
@@ -135,7 +135,7 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
 
 void cosy_slots_uncount(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
-	const unsigned long *slot = s->arena->slots + s->i;
+	const cosy_slot_t *slot = s->arena->slots + s->i;
 
 	if (!s->arena->pinnable)
 		return;
@@ -148,7 +148,7 @@ void cosy_slots_uncount(const struct cosy_slots *s, unsigned long from, unsigned
 
 struct mapping_run {
 	struct mm_struct *mm;
-	unsigned long *slot;	   /* of the slot to map next */
+	cosy_slot_t *slot;	   /* of the slot to map next */
 	pgprot_t frozen, writable; /* of entries of pages that are frozen, and that are not */
 };
 
@@ -156,7 +156,7 @@ struct mapping_run {
 static __always_inline int slot_map(pte_t *pte, unsigned long address, void *data)
 {
 	struct mapping_run *run = data;
-	unsigned long slot = *run->slot;
+	cosy_slot_t slot = *run->slot;
 	pte_t entry = pfn_pte(page_to_pfn(cosy_slot_page(slot)),
 			      cosy_slot_is_frozen(slot) ? run->frozen : run->writable);
 
@@ -207,7 +207,7 @@ static int slots_map_in_table(struct mapping_run *run, unsigned long address, un
 static int slot_widen(pte_t *pte, unsigned long address, void *data)
 {
 	struct mapping_run *run = data;
-	unsigned long slot = *run->slot++;
+	cosy_slot_t slot = *run->slot++;
 	struct page *page = cosy_slot_page(slot);
 
 	if (pte_none(*pte))
@@ -229,7 +229,8 @@ static int slot_widen(pte_t *pte, unsigned long address, void *data)
  */
 static int slots_insert(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
-	unsigned long *slot = s->arena->slots + s->i, count, left, k;
+	cosy_slot_t *slot = s->arena->slots + s->i;
+	unsigned long count, left, k;
 	struct page *pages[INSERT_SLOTS] __cosy_uninitialized;
 	int had = 0, error;
 

@@ -10,7 +10,7 @@
 /* --- Words ------------------------------------------------------------------------------- */
 
 /* Removes the entry of a huge page of which `s` has some slots: slot `first` is its first. */
-static void word_unmap(const struct cosy_slots *s, unsigned long *word, unsigned long first)
+static void word_unmap(const struct cosy_slots *s, cosy_huge_t *word, unsigned long first)
 {
 	unsigned long start = s->address + ((first - s->i) << PAGE_SHIFT), end = start + PMD_SIZE;
 
@@ -23,10 +23,12 @@ static void word_unmap(const struct cosy_slots *s, unsigned long *word, unsigned
 }
 
 /* Has slots from `first` on rule in a word's place. */
-static void word_open(const struct cosy_slots *s, unsigned long *word, unsigned long first)
+static void word_open(const struct cosy_slots *s, cosy_huge_t *word, unsigned long first)
 {
-	unsigned long *slot = s->arena->slots + first, old, k;
+	cosy_slot_t *slot = s->arena->slots + first;
 	struct cosy_huge *huge;
+	unsigned long k;
+	cosy_huge_t old;
 
 	word_unmap(s, word, first);
 	old = *word;
@@ -45,7 +47,7 @@ static void word_open(const struct cosy_slots *s, unsigned long *word, unsigned 
 	}
 	atomic_add(COSY_HUGE_SLOTS - 1, &huge->holders);
 	for (k = 0; k < COSY_HUGE_SLOTS; k++)
-		slot[k] = (unsigned long)(huge->pages + k) | COSY_SLOT_HUGE;
+		slot[k] = cosy_slot_of(huge->pages + k) | COSY_SLOT_HUGE;
 }
 
 void cosy_huge_open_words(const struct cosy_slots *s, unsigned long from, unsigned long to)
@@ -70,9 +72,9 @@ void cosy_huge_open_parts(const struct cosy_slots *s, unsigned long count)
 	}
 }
 
-void cosy_huge_drop(unsigned long *word)
+void cosy_huge_drop(cosy_huge_t *word)
 {
-	unsigned long old = *word;
+	cosy_huge_t old = *word;
 
 	*word = COSY_HUGE_EMPTY;
 	if (cosy_huge_of(old))
@@ -81,20 +83,20 @@ void cosy_huge_drop(unsigned long *word)
 
 struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i)
 {
-	const unsigned long *word = cosy_huge_word(arena, i);
+	const cosy_huge_t *word = cosy_huge_word(arena, i);
 
 	if (!word || !cosy_huge_of(*word))
 		return NULL;
 	return cosy_huge_of(*word)->pages + (cosy_huge_skew(arena) + i) % COSY_HUGE_SLOTS;
 }
 
-void cosy_huge_fill(unsigned long *word)
+void cosy_huge_fill(cosy_huge_t *word)
 {
 	struct cosy_huge *huge = cosy_huge_alloc();
 
 	if (!huge)
 		cosy_stats_event(COSY_EVENT_HUGE_FAILED);
-	*word = huge ? (unsigned long)huge : COSY_HUGE_PAGES;
+	*word = huge ? cosy_huge_word_of(huge) : COSY_HUGE_PAGES;
 }
 
 /* Tells whether the huge page can be written, and makes it so: nobody else has it. */
@@ -127,7 +129,8 @@ static bool word_is_mappable(const struct vm_fault *vmf, unsigned long address)
 
 vm_fault_t cosy_huge_fault(const struct cosy_slots *s, struct vm_fault *vmf, bool write)
 {
-	unsigned long *word = cosy_huge_word(s->arena, s->i), part, address;
+	cosy_huge_t *word = cosy_huge_word(s->arena, s->i);
+	unsigned long part, address;
 	struct cosy_huge *huge;
 
 	if (!word || *word == COSY_HUGE_PAGES)
@@ -153,7 +156,7 @@ void cosy_huge_touch(const struct cosy_slots *s, bool write)
 	struct cosy_piece p = {};
 
 	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
-		unsigned long word = p.word ? READ_ONCE(*p.word) : COSY_HUGE_PAGES;
+		cosy_huge_t word = p.word ? READ_ONCE(*p.word) : COSY_HUGE_PAGES;
 
 		if (cosy_huge_of(word) && !(word & COSY_HUGE_MAPPED))
 			handle_mm_fault(s->vma, s->address + (p.from << PAGE_SHIFT),
@@ -202,7 +205,7 @@ bool cosy_huge_are_alone(const struct cosy_slots *s)
 	return true;
 }
 
-int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents)
+int cosy_huge_copy(const struct cosy_slots *s, cosy_huge_t *contents)
 {
 	int error = huge_check_all(s);
 	struct cosy_piece p = {};
@@ -212,12 +215,12 @@ int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents)
 
 		if (huge && !huge->frozen)
 			word_unmap(s, p.word, s->i + p.from);
-		*contents++ = huge ? (unsigned long)cosy_huge_loan(huge) : COSY_HUGE_EMPTY;
+		*contents++ = huge ? cosy_huge_word_of(cosy_huge_loan(huge)) : COSY_HUGE_EMPTY;
 	}
 	return error;
 }
 
-int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
+int cosy_huge_donate(const struct cosy_slots *s, cosy_huge_t *contents, cosy_slot_t left)
 {
 	int error = huge_check_all(s);
 	struct cosy_piece p = {};
@@ -232,7 +235,7 @@ int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsign
 	return 0;
 }
 
-void cosy_huge_import(const struct cosy_slots *s, const unsigned long *contents)
+void cosy_huge_import(const struct cosy_slots *s, const cosy_huge_t *contents)
 {
 	struct cosy_piece p = {};
 

@@ -21,7 +21,7 @@ static inline void cosy_huge_open(const struct cosy_slots *s, unsigned long from
 void cosy_huge_open_parts(const struct cosy_slots *s, unsigned long count);
 
 /* Makes a word empty, whose slots do not rule. */
-void cosy_huge_drop(unsigned long *word);
+void cosy_huge_drop(cosy_huge_t *word);
 
 /* Returns the page of slot i as part of a huge page; NULL: it is none. */
 struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i);
@@ -33,7 +33,7 @@ struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i);
 vm_fault_t cosy_huge_fault(const struct cosy_slots *s, struct vm_fault *vmf, bool write);
 
 /* Allocates a huge page for an empty word, if there is one; else the slots rule. */
-void cosy_huge_fill(unsigned long *word);
+void cosy_huge_fill(cosy_huge_t *word);
 
 /* Makes a huge page writable, which is the only holder's; else the slots rule. */
 void cosy_huge_own(const struct cosy_slots *s, const struct cosy_piece *piece);
@@ -45,8 +45,8 @@ bool cosy_huge_fits(const struct cosy_slots *s);
  * Fill a parcel with huge pages, or EMPTY, one for each 2 MB, as cosy_slots_copy and
  * cosy_slots_donate do; -EAGAIN: not all of it is huge pages.
  */
-int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents);
-int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
+int cosy_huge_copy(const struct cosy_slots *s, cosy_huge_t *contents);
+int cosy_huge_donate(const struct cosy_slots *s, cosy_huge_t *contents, cosy_slot_t left);
 
 /*
  * Tells whether the slots are all huge pages, or empty, and each has no other holder; then
@@ -55,7 +55,7 @@ int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsign
 bool cosy_huge_are_alone(const struct cosy_slots *s);
 
 /* Puts such contents into all the slots, which they fit and which are empty. */
-void cosy_huge_import(const struct cosy_slots *s, const unsigned long *contents);
+void cosy_huge_import(const struct cosy_slots *s, const cosy_huge_t *contents);
 
 /* Makes the entries of huge pages, as an access would.  The lock is not held, the mmap lock is. */
 void cosy_huge_touch(const struct cosy_slots *s, bool write);

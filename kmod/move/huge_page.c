@@ -80,7 +80,7 @@ struct cosy_huge *cosy_huge_loan(struct cosy_huge *huge)
 	return huge;
 }
 
-void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots)
+void cosy_huge_split(struct cosy_huge *huge, cosy_slot_t *slots)
 {
 	struct page *page = huge->pages;
 	unsigned long k;
@@ -89,7 +89,7 @@ void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots)
 	split_page(page, COSY_HUGE_ORDER);
 	for (k = 0; k < COSY_HUGE_SLOTS; k++) {
 		set_page_private(page + k, 0);
-		slots[k] = (unsigned long)(page + k);
+		slots[k] = cosy_slot_of(page + k);
 	}
 	kfree(huge);
 	cosy_stats_live(COSY_LIVE_HUGE, -1);

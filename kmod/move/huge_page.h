@@ -29,11 +29,12 @@
 #define COSY_HUGE_SLOTS (1UL << COSY_HUGE_ORDER)
 
 /* A word: one of these, or a huge page and whether an entry may refer to it. */
-#define COSY_HUGE_EMPTY	 0UL /* zeros, when they are touched */
-#define COSY_HUGE_MAPPED 1UL /* with a huge page */
-#define COSY_HUGE_PAGES	 2UL /* the slots rule */
-#define COSY_HUGE_GONE	 4UL /* donated */
-#define COSY_HUGE_MARKS	 7UL
+#define COSY_HUGE(bits)	 ((__force cosy_huge_t)(bits))
+#define COSY_HUGE_EMPTY	 COSY_HUGE(0UL) /* zeros, when they are touched */
+#define COSY_HUGE_MAPPED COSY_HUGE(1UL) /* with a huge page */
+#define COSY_HUGE_PAGES	 COSY_HUGE(2UL) /* the slots rule */
+#define COSY_HUGE_GONE	 COSY_HUGE(4UL) /* donated */
+#define COSY_HUGE_MARKS	 COSY_HUGE(7UL)
 
 struct cosy_huge {
 	atomic_t holders;
@@ -42,9 +43,15 @@ struct cosy_huge {
 	unsigned long sum;  /* of the bytes, when it was frozen with check_moved; else 0 */
 };
 
-static inline struct cosy_huge *cosy_huge_of(unsigned long word)
+static inline struct cosy_huge *cosy_huge_of(cosy_huge_t word)
 {
-	return (struct cosy_huge *)(word & ~COSY_HUGE_MARKS);
+	return (__force struct cosy_huge *)(word & ~COSY_HUGE_MARKS);
+}
+
+/* Returns the word of a huge page, without marks; EMPTY for NULL. */
+static inline cosy_huge_t cosy_huge_word_of(const struct cosy_huge *huge)
+{
+	return (__force cosy_huge_t)huge;
 }
 
 /* Returns the huge page that a slot's page is a part of; the slot is marked COSY_SLOT_HUGE. */
@@ -62,7 +69,7 @@ static inline unsigned long cosy_huge_skew(const struct cosy_arena *arena)
 }
 
 /* Returns the word of slot i, which may be that of fewer slots; NULL: there are none. */
-static inline unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i)
+static inline cosy_huge_t *cosy_huge_word(const struct cosy_arena *arena, unsigned long i)
 {
 	return arena->huge ? &arena->huge[(cosy_huge_skew(arena) + i) / COSY_HUGE_SLOTS] : NULL;
 }
@@ -71,7 +78,7 @@ static inline unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsi
 static inline bool cosy_huge_is_open(const struct cosy_slots *s, unsigned long from,
 				     unsigned long to)
 {
-	const unsigned long *words = s->arena->huge;
+	const cosy_huge_t *words = s->arena->huge;
 	unsigned long first = cosy_huge_skew(s->arena) + s->i, w;
 
 	if (!words || from >= to)
@@ -86,7 +93,7 @@ static inline bool cosy_huge_is_open(const struct cosy_slots *s, unsigned long f
 /* Some slots that one rule holds for. */
 struct cosy_piece {
 	unsigned long from, to; /* from the first slot that is looked at on */
-	unsigned long *word;	/* theirs, when they are all that it has */
+	cosy_huge_t *word;	/* theirs, when they are all that it has */
 };
 
 /* Finds the next piece of the `count` slots from `i` on; the first one after a piece of zeros. */
@@ -109,6 +116,6 @@ struct cosy_huge *cosy_huge_loan(struct cosy_huge *huge);
 void cosy_huge_thaw(struct cosy_huge *huge);
 
 /* Makes ordinary pages of a huge page with no other holder, which is freed. */
-void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots);
+void cosy_huge_split(struct cosy_huge *huge, cosy_slot_t *slots);
 
 #endif /* COSY_MOVE_HUGE_PAGE_H */

@@ -13,6 +13,7 @@
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "context.h"
@@ -29,6 +30,14 @@
 
 /* Pages that are looked up, unmapped and handed on in one go. */
 #define BATCH 64U
+
+/*
+ * Loans to sockets: bytes of one whose pages must be frozen first; how many of those may find their
+ * pages rewritten before most are made by copying, and one of how many is a loan then.
+ */
+#define MIN_SOCKET_LOAN SZ_64K
+#define MAX_REWRITTEN	4U
+#define REWRITTEN_RETRY 16U
 
 /* Arenas, parcels, or 1,024 pages that one MOVING looks at. */
 #define COUNT_LEFT 64U
@@ -63,17 +72,14 @@ static long loan_take(const struct loan *loan, struct page **pages)
 	struct cosy_slots s;
 	long ret;
 
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
-	ret = cosy_slots_find(loan->address, left, rights, &s);
-	if (!ret && loan->flags & COSY_MOVE_WHOLE && s.count < left)
+	ret = cosy_slots_begin(loan->address, left, rights, &s);
+	if (ret)
+		return ret;
+	if (loan->flags & COSY_MOVE_WHOLE && s.count < left)
 		ret = -ERANGE;
-	if (!ret) {
-		cosy_slots_lock(&s);
+	else
 		ret = cosy_slots_loan(&s, min_t(unsigned long, s.count, BATCH), pages);
-		cosy_slots_unlock(&s);
-	}
-	mmap_read_unlock(current->mm);
+	cosy_slots_end(&s);
 	return ret;
 }
 
@@ -82,14 +88,10 @@ static void loan_give(u64 address, unsigned long count)
 {
 	struct cosy_slots s;
 
-	if (mmap_read_lock_killable(current->mm))
+	if (cosy_slots_begin(address, count, VM_WRITE, &s))
 		return;
-	if (!cosy_slots_find(address, count, VM_WRITE, &s)) {
-		cosy_slots_lock(&s);
-		cosy_slots_clear(&s, s.count);
-		cosy_slots_unlock(&s);
-	}
-	mmap_read_unlock(current->mm);
+	cosy_slots_clear(&s, s.count);
+	cosy_slots_end(&s);
 }
 
 /*
@@ -141,20 +143,46 @@ static long loan_batch(struct loan *loan)
 	return went;
 }
 
-/* Tells whether to lend to a socket: see cosy_slots_pay. */
+/* Tells whether the first slot's page is as it was when it was lent last. */
+static bool loan_is_unchanged(const struct cosy_slots *s)
+{
+	const struct page *page = cosy_slot_page(s->arena->slots[s->i]);
+
+	return page && cosy_page_is_frozen(page);
+}
+
+/* Tells whether to lend pages of an arena though they were rewritten since. */
+static bool loan_is_retried(const struct cosy_arena *arena, u64 length)
+{
+	return length >= MIN_SOCKET_LOAN && (arena->rewritten < MAX_REWRITTEN ||
+					     (arena->rewritten + 1) % REWRITTEN_RETRY == 0);
+}
+
+/* Counts the loans in turn whose pages were rewritten. */
+static void loan_note(struct cosy_arena *arena, u64 length, bool unchanged)
+{
+	if (unchanged)
+		arena->rewritten = 0;
+	else if (length >= MIN_SOCKET_LOAN)
+		arena->rewritten++;
+}
+
+/*
+ * Tells whether to lend the bytes to a socket, whose reader copies them.  That pays when they stay
+ * unchanged until they are sent again: when the first page is still frozen.  The faults of a sender
+ * that has always rewritten them cost as much as it saves, so it is tried rarely.
+ */
 static bool loan_pays(const struct cosy_move *move)
 {
 	struct cosy_slots s;
-	bool pays = false;
+	bool unchanged, pays;
 
-	if (mmap_read_lock_killable(current->mm))
+	if (cosy_slots_begin(move->address, 1, VM_READ, &s))
 		return false;
-	if (!cosy_slots_find(move->address, 1, VM_READ, &s)) {
-		cosy_slots_lock(&s);
-		pays = cosy_slots_pay(&s, move->length);
-		cosy_slots_unlock(&s);
-	}
-	mmap_read_unlock(current->mm);
+	unchanged = loan_is_unchanged(&s);
+	pays = unchanged || loan_is_retried(s.arena, move->length);
+	loan_note(s.arena, move->length, unchanged);
+	cosy_slots_end(&s);
 	return pays;
 }
 

@@ -30,10 +30,13 @@
 struct cosy_parcel {
 	struct cosy_counted counted; /* among the parcels */
 	struct mutex lock;
-	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
-	unsigned long count;	   /* lock; pages; 0: taken */
-	bool huge;		   /* lock; `contents` has one huge word for each 2 MB */
-	unsigned long *contents;   /* lock; else slot words, never MAPPED */
+	u32 how;	     /* SHARE, COPY, DONATE or DONATE_ZERO */
+	unsigned long count; /* lock; pages; 0: taken */
+	bool huge;	     /* lock; `huge_contents` has a word for each 2 MB */
+	union {
+		cosy_slot_t *contents;	    /* lock; else a slot for each page */
+		cosy_huge_t *huge_contents; /* lock; if `huge` */
+	};
 	struct cosy_locked locked; /* lock; the pages */
 };
 
@@ -90,7 +93,7 @@ static struct page *parcel_page(const struct cosy_parcel *parcel, unsigned long 
 
 	if (!parcel->huge)
 		return cosy_slot_page(parcel->contents[i]);
-	huge = cosy_huge_of(parcel->contents[i / COSY_HUGE_SLOTS]);
+	huge = cosy_huge_of(parcel->huge_contents[i / COSY_HUGE_SLOTS]);
 	return huge ? huge->pages + i % COSY_HUGE_SLOTS : NULL;
 }
 
@@ -108,7 +111,7 @@ static void parcel_drop(struct cosy_parcel *parcel)
 
 	for (i = 0; parcel->contents && i < parcel_words(parcel); i++) {
 		if (parcel->huge)
-			cosy_huge_drop(&parcel->contents[i]);
+			cosy_huge_drop(&parcel->huge_contents[i]);
 		else
 			cosy_slot_put(parcel->contents[i]);
 		if (!(i & 1023))
@@ -285,11 +288,12 @@ static const struct file_operations parcel_fops = {
 
 static int parcel_fill(struct cosy_parcel *parcel, const struct cosy_slots *s)
 {
-	u32 left = parcel->how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
+	cosy_slot_t left = parcel->how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
 
 	if (parcel->huge)
-		return parcel->how == COSY_MOVE_COPY ? cosy_huge_copy(s, parcel->contents)
-						     : cosy_huge_donate(s, parcel->contents, left);
+		return parcel->how == COSY_MOVE_COPY
+			       ? cosy_huge_copy(s, parcel->huge_contents)
+			       : cosy_huge_donate(s, parcel->huge_contents, left);
 	switch (parcel->how) {
 	case COSY_MOVE_SHARE:
 		return cosy_slots_share(s, parcel->contents);
@@ -306,17 +310,11 @@ static int parcel_fill_from(struct cosy_parcel *parcel, u64 address)
 	struct cosy_slots s;
 	int ret;
 
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
-	ret = cosy_slots_find(address, parcel->count, rights, &s);
-	if (!ret && s.count < parcel->count)
-		ret = -EFAULT;
-	if (!ret) {
-		cosy_slots_lock(&s);
-		ret = parcel_fill(parcel, &s);
-		cosy_slots_unlock(&s);
-	}
-	mmap_read_unlock(current->mm);
+	ret = cosy_slots_begin_all(address, parcel->count, rights, &s);
+	if (ret)
+		return ret;
+	ret = parcel_fill(parcel, &s);
+	cosy_slots_end(&s);
 	return ret;
 }
 
@@ -373,12 +371,10 @@ static void parcel_get(const struct cosy_parcel *parcel)
 	unsigned long i;
 
 	for (i = 0; i < parcel_words(parcel); i++) {
-		unsigned long content = parcel->contents[i];
-
-		if (parcel->huge && content)
-			cosy_huge_loan(cosy_huge_of(content));
-		else if (!parcel->huge && content)
-			get_page(cosy_slot_page(content));
+		if (parcel->huge && parcel->huge_contents[i])
+			cosy_huge_loan(cosy_huge_of(parcel->huge_contents[i]));
+		else if (!parcel->huge && parcel->contents[i])
+			get_page(cosy_slot_page(parcel->contents[i]));
 		if (i % 1024 == 1023)
 			cond_resched();
 	}
@@ -386,7 +382,7 @@ static void parcel_get(const struct cosy_parcel *parcel)
 
 /* Copies 2 MB into pages, frozen ones if others are to have them as well. */
 static int parcel_copy_huge(const struct cosy_parcel *parcel, const struct cosy_huge *huge,
-			    unsigned long *slots)
+			    cosy_slot_t *slots)
 {
 	unsigned long k;
 
@@ -398,7 +394,7 @@ static int parcel_copy_huge(const struct cosy_parcel *parcel, const struct cosy_
 		copy_highpage(copy, huge->pages + k);
 		if (!parcel_is_donation(parcel))
 			cosy_page_freeze(copy);
-		slots[k] = (unsigned long)copy;
+		slots[k] = cosy_slot_of(copy);
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -408,7 +404,7 @@ static int parcel_copy_huge(const struct cosy_parcel *parcel, const struct cosy_
 
 /* Makes pages of a huge page that nobody else has; the same as above. */
 static void parcel_split(const struct cosy_parcel *parcel, struct cosy_huge *huge,
-			 unsigned long *slots)
+			 cosy_slot_t *slots)
 {
 	unsigned long k;
 
@@ -424,12 +420,12 @@ static void parcel_split(const struct cosy_parcel *parcel, struct cosy_huge *hug
 static int parcel_to_pages(struct cosy_parcel *parcel)
 {
 	unsigned long i, words = parcel_words(parcel), k;
-	unsigned long *pages =
+	cosy_slot_t *pages =
 		kvcalloc(parcel->count, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	int error = pages ? 0 : -ENOMEM;
 
 	for (i = 0; i < words && !error; i++) {
-		const struct cosy_huge *huge = cosy_huge_of(parcel->contents[i]);
+		const struct cosy_huge *huge = cosy_huge_of(parcel->huge_contents[i]);
 
 		if (huge && atomic_read(&huge->holders) > 1)
 			error = parcel_copy_huge(parcel, huge, pages + i * COSY_HUGE_SLOTS);
@@ -441,7 +437,7 @@ static int parcel_to_pages(struct cosy_parcel *parcel)
 		return error;
 	}
 	for (i = 0; i < words; i++) {
-		struct cosy_huge *huge = cosy_huge_of(parcel->contents[i]);
+		struct cosy_huge *huge = cosy_huge_of(parcel->huge_contents[i]);
 
 		if (huge && !pages[i * COSY_HUGE_SLOTS])
 			parcel_split(parcel, huge, pages + i * COSY_HUGE_SLOTS);
@@ -465,7 +461,7 @@ static long parcel_move(struct cosy_parcel *parcel, const struct cosy_slots *s, 
 		parcel_get(parcel);
 	if (parcel->huge) {
 		cosy_slots_clear(s, s->count);
-		cosy_huge_import(s, parcel->contents);
+		cosy_huge_import(s, parcel->huge_contents);
 	} else {
 		cosy_slots_import(s, parcel->contents);
 	}

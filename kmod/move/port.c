@@ -49,8 +49,11 @@ struct cosy_port {
 	struct kref references;	     /* one for each end that is open */
 	struct cosy_counted counted; /* among the ports */
 	struct cosy_locked locked;
-	unsigned long count;	 /* pages of the window */
-	unsigned long *contents; /* as slots have it; EMPTY where no message has the place */
+	unsigned long count; /* pages of the window */
+	union {
+		cosy_slot_t *contents;	    /* EMPTY where no message has the place */
+		cosy_huge_t *huge_contents; /* of the first places of a huge message */
+	};
 	wait_queue_head_t takers, passers;
 	spinlock_t lock;
 	bool no_taker, no_passer;  /* lock; that end is closed */
@@ -241,14 +244,13 @@ static void port_give_back(struct cosy_port *port, const struct message *m)
 /* The same, but drops the pages. */
 static void port_drop(struct cosy_port *port, const struct message *m)
 {
-	unsigned long *places = port->contents + m->first;
 	unsigned long i, count = message_places(m);
 
 	for (i = 0; i < count; i++) {
-		struct page *page = cosy_slot_page(places[i]);
+		struct page *page = cosy_slot_page(port->contents[m->first + i]);
 
 		if (m->huge)
-			cosy_huge_drop(&places[i]);
+			cosy_huge_drop(&port->huge_contents[m->first + i]);
 		else if (page)
 			put_page(page);
 		if (m->huge || i % 1024 == 1023)
@@ -337,11 +339,12 @@ static void message_return(struct cosy_port *port, const struct message *m)
 /* Makes pages of the huge pages of a message, which is the caller's. */
 static void message_divide(struct cosy_port *port, struct message *m)
 {
-	unsigned long *places = port->contents + m->first, i = message_places(m);
+	cosy_slot_t *places = port->contents + m->first;
+	unsigned long i = message_places(m);
 
 	/* From the last one on, since its pages take none of the places before. */
 	while (m->huge && i--) {
-		struct cosy_huge *huge = cosy_huge_of(places[i]);
+		struct cosy_huge *huge = cosy_huge_of(port->huge_contents[m->first + i]);
 
 		places[i] = COSY_SLOT_EMPTY;
 		if (huge)
@@ -362,43 +365,35 @@ static int places_fill(struct cosy_port *port, struct message *m, u64 address, u
 		       u32 how)
 {
 	unsigned long rights = how == COSY_MOVE_COPY ? VM_READ : VM_READ | VM_WRITE;
-	unsigned long left = how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
-	unsigned long *places = port->contents + m->first;
+	cosy_slot_t left = how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
+	cosy_slot_t *places = port->contents + m->first;
 	struct cosy_slots s;
 	int ret;
 
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
-	ret = cosy_slots_find(address, count, rights, &s);
-	if (!ret && s.count < count)
-		ret = -EFAULT;
-	if (!ret && mutex_lock_killable(&s.arena->lock))
-		ret = -EINTR;
+	ret = cosy_slots_begin_all(address, count, rights, &s);
 	if (ret)
-		goto out;
+		return ret;
 	if (how == COSY_MOVE_COPY) {
 		ret = cosy_slots_copy(&s, places);
 	} else if (message_may_be_huge(m, &s)) {
-		ret = cosy_huge_donate(&s, places, left);
+		ret = cosy_huge_donate(&s, port->huge_contents + m->first, left);
 		m->huge = !ret;
 	} else {
 		ret = cosy_slots_donate(&s, places, left);
 	}
-	cosy_slots_unlock(&s);
-out:
-	mmap_read_unlock(current->mm);
+	cosy_slots_end(&s);
 	return ret;
 }
 
 /* Copies bytes into a new page, with zeros behind them. */
-static int place_copy(unsigned long *place, u64 address, unsigned long count)
+static int place_copy(cosy_slot_t *place, u64 address, unsigned long count)
 {
 	const void __user *from = (const void __user *)address;
 	struct page *page = cosy_slot_page_alloc(__GFP_ZERO);
 
 	if (!page)
 		return -ENOMEM;
-	*place = (unsigned long)page;
+	*place = cosy_slot_of(page);
 	return copy_from_user(page_address(page), from, count) ? -EFAULT : 0;
 }
 
@@ -459,7 +454,7 @@ static int message_fill_from(struct cosy_port *port, const struct message *m, st
 
 		if (!page)
 			return -ENOMEM;
-		port->contents[m->first + i] = (unsigned long)page;
+		port->contents[m->first + i] = cosy_slot_of(page);
 		if (copy_page_from_iter(page, 0, part, from) < part)
 			return -EFAULT;
 		if (fatal_signal_pending(current))
@@ -501,21 +496,15 @@ static int message_take(struct cosy_port *port, struct message *m, const struct 
 	struct cosy_slots s;
 	int ret;
 
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
-	ret = cosy_slots_find(address, pages, VM_READ | VM_WRITE, &s);
-	if (!ret && s.count < pages)
-		ret = -EFAULT;
-	if (!ret && mutex_lock_killable(&s.arena->lock))
-		ret = -EINTR;
+	ret = cosy_slots_begin_all(address, pages, VM_READ | VM_WRITE, &s);
 	if (ret)
-		goto out;
+		return ret;
 	if (message_pop(port, m)) {
 		if (m->huge && !cosy_huge_fits(&s))
 			message_divide(port, m);
 		if (m->huge) {
 			cosy_slots_clear(&s, s.count);
-			cosy_huge_import(&s, port->contents + m->first);
+			cosy_huge_import(&s, port->huge_contents + m->first);
 		} else {
 			cosy_slots_import(&s, port->contents + m->first);
 		}
@@ -528,7 +517,6 @@ static int message_take(struct cosy_port *port, struct message *m, const struct 
 	cosy_slots_unlock(&s);
 	if (!ret && m->huge && present)
 		cosy_huge_touch(&s, write);
-out:
 	mmap_read_unlock(current->mm);
 	if (!ret)
 		port_give_back(port, m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* slots.h - the internal interface of arena.c, slots.c and entries.c. */
+/* slots.h - the internal interface of arena.c, slots.c, present.c and entries.c. */
 #ifndef COSY_MOVE_SLOTS_H
 #define COSY_MOVE_SLOTS_H
 
@@ -32,9 +32,32 @@ static __always_inline bool cosy_page_has_mark(const struct page *page)
 }
 
 /* Tells whether the bytes of a slot's page cannot change while the slot has it. */
-static __always_inline bool cosy_slot_is_frozen(unsigned long slot)
+static __always_inline bool cosy_slot_is_frozen(cosy_slot_t slot)
 {
-	return slot & COSY_SLOT_HUGE || cosy_page_has_mark(cosy_slot_page(slot));
+	return (slot & COSY_SLOT_HUGE) || cosy_page_has_mark(cosy_slot_page(slot));
+}
+
+/* Slots that are looked at without letting others run. */
+#define COSY_PAUSE_SLOTS 1024UL
+
+/* Tells whether an entry of the slot's may refer to the page, beside the slot. */
+static inline bool cosy_slot_is_counted(const struct cosy_arena *arena, cosy_slot_t slot)
+{
+	return arena->pinnable && (slot & COSY_SLOT_MAPPED);
+}
+
+/* Gives slot k, which has none, a page of zeros; -EFAULT when its page was donated, -ENOMEM. */
+int cosy_slot_fill(const struct cosy_slots *s, unsigned long k);
+
+/* Does the work of cosy_slot_own_at for a slot that has no such page. */
+int cosy_slot_own_new(const struct cosy_slots *s, unsigned long k);
+
+/* Gives slot k a page that nobody else refers to and that is not frozen. */
+static __always_inline int cosy_slot_own_at(const struct cosy_slots *s, unsigned long k)
+{
+	cosy_slot_t slot = s->arena->slots[s->i + k];
+
+	return cosy_slot_page(slot) && !cosy_slot_is_frozen(slot) ? 0 : cosy_slot_own_new(s, k);
 }
 
 static inline unsigned long cosy_slot_address(const struct cosy_slots *s, unsigned long k)
@@ -64,7 +87,7 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
  * Drops a slot's contents; it has no entry.  A page without other holders is freed as a page that
  * was allocated alone and is in no list; put_page would check that.
  */
-static inline void cosy_slot_put(unsigned long slot)
+static inline void cosy_slot_put(cosy_slot_t slot)
 {
 	struct page *page = cosy_slot_page(slot);
 

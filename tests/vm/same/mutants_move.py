@@ -276,8 +276,8 @@ MUTANTS = [
     Mutant(
         "slot-share-own",
         "kmod/move/slots.c",
-        "\t\t\terror = slot_own(s, k);\n",
-        "\t\t\terror = cosy_slot_page(slot[k]) ? 0 : slot_own(s, k);\n",
+        "\t\t\terror = cosy_slot_own_at(s, k);\n",
+        "\t\t\terror = cosy_slot_page(slot[k]) ? 0 : cosy_slot_own_at(s, k);\n",
         by="move_arena",
     ),
     Mutant(

@@ -32,8 +32,8 @@ MUTANTS = [
     Mutant(
         "parcel-source",
         "kmod/move/parcel.c",
-        "rights, &s);\n\tif (!ret && s.count < parcel->count)\n\t\tret = -EFAULT;\n",
-        "rights, &s);\n",
+        "cosy_slots_begin_all(address, parcel->count,",
+        "cosy_slots_begin(address, parcel->count,",
         by="move_parcel",
     ),
     Mutant(
@@ -51,7 +51,11 @@ MUTANTS = [
         by="move_parcel",
     ),
     Mutant(
-        "parcel-get", "kmod/move/parcel.c", "\t\t\tget_page(cosy_slot_page(content));\n", "\t\t\t;\n", by="move_parcel"
+        "parcel-get",
+        "kmod/move/parcel.c",
+        "\t\t\tget_page(cosy_slot_page(parcel->contents[i]));\n",
+        "\t\t\t;\n",
+        by="move_parcel",
     ),
     Mutant(
         "parcel-pages-alone",
@@ -113,12 +117,16 @@ MUTANTS = [
     Mutant(
         "port-source",
         "kmod/move/port.c",
-        "\tret = cosy_slots_find(address, count, rights, &s);\n\tif (!ret && s.count < count)\n\t\tret = -EFAULT;\n",
-        "\tret = cosy_slots_find(address, count, rights, &s);\n",
+        "cosy_slots_begin_all(address, count, rights, &s)",
+        "cosy_slots_begin(address, count, rights, &s)",
         by="move_port",
     ),
     Mutant(
-        "port-place", "kmod/move/port.c", "\tif (!ret && s.count < pages)\n\t\tret = -EFAULT;\n", "", by="move_port"
+        "port-place",
+        "kmod/move/port.c",
+        "cosy_slots_begin_all(address, pages,",
+        "cosy_slots_begin(address, pages,",
+        by="move_port",
     ),
     Mutant(
         "port-how",
@@ -218,7 +226,7 @@ MUTANTS = [
     Mutant(
         "parcel-get-huge",
         "kmod/move/parcel.c",
-        "\t\t\tcosy_huge_loan(cosy_huge_of(content));\n",
+        "\t\t\tcosy_huge_loan(cosy_huge_of(parcel->huge_contents[i]));\n",
         "\t\t\t;\n",
         by="move_huge",
     ),
@@ -271,8 +279,8 @@ MUTANTS = [
     Mutant(
         "port-place-rights",
         "kmod/move/port.c",
-        "cosy_slots_find(address, pages, VM_READ | VM_WRITE, &s)",
-        "cosy_slots_find(address, pages, VM_READ, &s)",
+        "cosy_slots_begin_all(address, pages, VM_READ | VM_WRITE, &s)",
+        "cosy_slots_begin_all(address, pages, VM_READ, &s)",
         by="move_arena",
     ),
     Mutant(
