@@ -35,12 +35,12 @@ static bool byte_is_writable(u64 address)
  */
 static bool arrivals_are_writable(const struct cosy_activation *run, u64 buffer, u32 max)
 {
-	const u8 *at;
+	const u8 *first;
 
 	if (likely(!((buffer ^ epoll_read_event_at(buffer, max, 0)) & PAGE_MASK)))
 		return true;
-	at = cosy_reach(run, buffer, 1);
-	return at && ((u64)at != buffer || byte_is_writable(buffer));
+	first = cosy_reach(run, buffer, 1);
+	return first && (!cosy_reached_user(first, buffer) || byte_is_writable(buffer));
 }
 
 /* Makes arrivals of the events that epoll_wait has written.  False: a part cannot be reached. */

@@ -73,13 +73,13 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
 					  long *copied, struct qstr *ret)
 {
 	const struct cosy_prog *prog = run->prog;
-	u64 offset = address - prog->buffer_address;
+	u64 offset = cosy_buffer_offset(prog, address);
 	u32 length;
 
 	*copied = 0;
 
-	if (likely(offset < prog->buffer_size)) {
-		offset &= prog->buffer_size - 1;
+	if (likely(cosy_buffer_has_byte(prog, offset))) {
+		offset = cosy_buffer_mask(prog, offset);
 		ret->name = prog->buffer + offset;
 		length = cosy_component_length(ret->name, min_t(u64, prog->buffer_size - offset,
 								NAME_MAX + 1));
@@ -579,8 +579,8 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 	at = cosy_reach(run, address, COSY_NAME_ROOM);
 	if (unlikely(!at))
 		return COSY_ORDINARY;
-	next = cosy_next_named(run, run->names.child_dir->dentry, at, at == (const u8 *)address,
-			       again, &seq);
+	next = cosy_next_named(run, run->names.child_dir->dentry, at,
+			       cosy_reached_user(at, address), again, &seq);
 	if (unlikely(!next))
 		return COSY_ORDINARY;
 	if (unlikely(cosy_child_refused(next, follow) != COSY_GUARDS_HOLD)) {

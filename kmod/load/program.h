@@ -48,6 +48,30 @@ struct cosy_prog {
 	struct cosy_sites sites;
 };
 
+/* Returns where a user's address is in the shared buffer, if one of the next two finds it there. */
+static __always_inline u64 cosy_buffer_offset(const struct cosy_prog *prog, u64 address)
+{
+	return address - prog->buffer_address;
+}
+
+/* Tells whether the byte at an offset is in the shared buffer's front. */
+static __always_inline bool cosy_buffer_has_byte(const struct cosy_prog *prog, u64 offset)
+{
+	return offset < prog->buffer_size;
+}
+
+/* Tells whether `length` bytes are, all of them. */
+static __always_inline bool cosy_buffer_has(const struct cosy_prog *prog, u64 offset, u64 length)
+{
+	return cosy_buffer_has_byte(prog, offset) && length <= prog->buffer_size - offset;
+}
+
+/* Masks an offset that is in the buffer: a mispredicted test of that leads nowhere else. */
+static __always_inline u64 cosy_buffer_mask(const struct cosy_prog *prog, u64 offset)
+{
+	return offset & (prog->buffer_size - 1);
+}
+
 /* Serves LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */
 long cosy_program_load(struct cosy_context *context, struct cosy_load *load);
 

@@ -55,10 +55,10 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 					 struct cosy_place *ret)
 {
 	const struct cosy_prog *prog = run->prog;
-	u64 offset = address - prog->buffer_address;
+	u64 offset = cosy_buffer_offset(prog, address);
 
-	if (offset < prog->buffer_size) {
-		offset &= prog->buffer_size - 1;
+	if (cosy_buffer_has_byte(prog, offset)) {
+		offset = cosy_buffer_mask(prog, offset);
 		ret->at = prog->buffer + offset;
 		ret->below = offset;
 		ret->above = prog->buffer_size - offset;

@@ -53,7 +53,7 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 	if (!view || view->stores)
 		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return view_lend_pages(run, file, socket, view,
-			       address - run->prog->buffer_address - view->offset, count, flags);
+			       cosy_buffer_offset(run->prog, address) - view->offset, count, flags);
 }
 
 /*

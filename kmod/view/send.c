@@ -39,7 +39,7 @@ static s64 view_send(struct cosy_activation *run, struct file *file,
 	struct socket *socket = sock_from_file(file);
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	struct msghdr message = { .msg_flags = flags | MSG_DONTWAIT };
-	u32 within = address - run->prog->buffer_address - view->offset, pieces;
+	u32 within = cosy_buffer_offset(run->prog, address) - view->offset, pieces;
 	s64 sent, rest;
 
 	if (unlikely(!socket || !(cosy_socket_kind(socket) & COSY_SOCKET_COPIES)))

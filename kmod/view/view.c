@@ -91,7 +91,7 @@ void cosy_views_write_back(struct cosy_activation *run)
 
 void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 length)
 {
-	u64 from = address - run->prog->buffer_address;
+	u64 from = cosy_buffer_offset(run->prog, address);
 	struct cosy_page_view *view;
 	unsigned long left;
 
@@ -104,7 +104,7 @@ void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 
 
 void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 {
-	u64 from = address - run->prog->buffer_address;
+	u64 from = cosy_buffer_offset(run->prog, address);
 	struct cosy_page_view *view;
 	unsigned long left;
 
@@ -127,7 +127,7 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 							loff_t position, u64 address, u64 length,
 							bool *same)
 {
-	u64 within, offset = address - run->prog->buffer_address;
+	u64 within, offset = cosy_buffer_offset(run->prog, address);
 	const struct cosy_page_view *source = NULL;
 	struct cosy_page_view *view;
 	unsigned long left;
@@ -209,7 +209,7 @@ void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_
 
 struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length)
 {
-	u64 within, offset = address - run->prog->buffer_address;
+	u64 within, offset = cosy_buffer_offset(run->prog, address);
 	struct cosy_page_view *view;
 	unsigned long left;
 
@@ -275,7 +275,7 @@ bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 siz
 
 	if (!view)
 		return false;
-	within = address - run->prog->buffer_address - view->offset;
+	within = cosy_buffer_offset(run->prog, address) - view->offset;
 	for (i = 0; i < view->stores; i++) {
 		struct cosy_store *store = &view->store[i];
 		u32 into = within - store->offset;

@@ -201,8 +201,7 @@ static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 of
 {
 	const struct cosy_prog *prog = run->prog;
 
-	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
-		     READ_ONCE(*prog->gone)))
+	if (unlikely(!cosy_buffer_has(prog, offset, count) || READ_ONCE(*prog->gone)))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(!count))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
@@ -220,7 +219,7 @@ static __always_inline s64 view_check_position(struct cosy_activation *run,
 
 s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 {
-	u64 offset = address - run->prog->buffer_address;
+	u64 offset = cosy_buffer_offset(run->prog, address);
 	s64 result = view_check_memory(run, offset, count);
 	struct reading read __cosy_uninitialized;
 	bool locked;
@@ -252,7 +251,7 @@ out:
 
 s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
 {
-	u64 offset = address - run->prog->buffer_address;
+	u64 offset = cosy_buffer_offset(run->prog, address);
 	s64 result = view_check_memory(run, offset, count);
 	struct reading read __cosy_uninitialized;
 	struct fd f;

@@ -26,7 +26,7 @@
 static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writing *write,
 			    const struct cosy_page_view *view, u64 address)
 {
-	u32 within = address - run->prog->buffer_address - view->offset;
+	u32 within = cosy_buffer_offset(run->prog, address) - view->offset;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	struct file *file = write->file;
 	loff_t position = write->asked;
@@ -101,7 +101,7 @@ static __always_inline s64 view_write_from(struct cosy_activation *run, struct c
 					   loff_t asked, u64 address)
 {
 	const struct cosy_prog *prog = run->prog;
-	u64 offset = address - prog->buffer_address;
+	u64 offset = cosy_buffer_offset(prog, address);
 
 	if (unlikely(!(write->file->f_mode & FMODE_WRITE)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
@@ -109,8 +109,7 @@ static __always_inline s64 view_write_from(struct cosy_activation *run, struct c
 	write->appends = write->file->f_flags & O_APPEND;
 	if (unlikely(write->appends))
 		write->position = i_size_read(file_inode(write->file));
-	if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||
-		     READ_ONCE(*prog->gone)))
+	if (unlikely(!cosy_buffer_has(prog, offset, write->count) || READ_ONCE(*prog->gone)))
 		return view_write_small(run, write, address);
 	write->copy = NULL;
 	return view_write_file(run, write, address);

@@ -451,7 +451,7 @@ MUTANTS = [
     Mutant(
         "memory-below",
         "kmod/memory/memory.h",
-        "\tif (offset < prog->buffer_size) {\n",
+        "\tif (cosy_buffer_has_byte(prog, offset)) {\n",
         "\tif (offset < prog->buffer_size + PAGE_SIZE) {\n",
         by="kmod_memory",
     ),
@@ -466,8 +466,8 @@ MUTANTS = [
     Mutant(
         "memory-reach",
         "kmod/memory/reach.h",
-        "offset < prog->buffer_size && size <= prog->buffer_size - offset",
-        "offset < prog->buffer_size",
+        "cosy_buffer_has(prog, offset, size)",
+        "cosy_buffer_has_byte(prog, offset)",
         by="kmod_memory",
     ),
     Mutant(

@@ -8,22 +8,22 @@ MUTANTS = [
     Mutant(
         "write-memory",
         "kmod/view/view_write.c",
-        "if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||",
-        "if (unlikely(write->count > prog->buffer_size - offset ||",
+        "!cosy_buffer_has(prog, offset, write->count)",
+        "write->count > prog->buffer_size - offset",
         by="view_edges",
     ),
     Mutant(
         "write-memory-end",
         "kmod/view/view_write.c",
-        "if (unlikely(offset >= prog->buffer_size || write->count > prog->buffer_size - offset ||",
-        "if (unlikely(offset >= prog->buffer_size ||",
+        "!cosy_buffer_has(prog, offset, write->count)",
+        "!cosy_buffer_has_byte(prog, offset)",
         by="view_edges",
     ),
     Mutant(
         "write-memory-gone",
         "kmod/view/view_write.c",
-        "write->count > prog->buffer_size - offset ||\n\t\t     READ_ONCE(*prog->gone)))",
-        "write->count > prog->buffer_size - offset))",
+        "!cosy_buffer_has(prog, offset, write->count) || READ_ONCE(*prog->gone)))",
+        "!cosy_buffer_has(prog, offset, write->count)))",
         out_of_reach="a buffer that goes between a safepoint and the next one",
     ),
     Mutant(
