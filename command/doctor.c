@@ -294,9 +294,10 @@ static const struct maker {
 	const char *name;
 	unsigned short calls[COSY_COMPOSITE_CALLS];
 } makers[] = {
+#define NUMBER_OF(call)			     COSY_NR_##call
 #define COSY_CALL(number, name, args, flags) {#name, {number, number, number, number}},
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
-	{"cosy_" #name, {COSY_NR_##a, COSY_NR_##b, COSY_NR_##c, COSY_NR_##d}},
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
+	{"cosy_" #name, {COSY_COMPOSITE_EACH(NUMBER_OF, __VA_ARGS__)}},
 #include "../core/ops.def"
 };
 #define MAKER_CNT (sizeof(makers) / sizeof(*makers))

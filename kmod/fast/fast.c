@@ -113,7 +113,7 @@ static __always_inline u64 call_failed(struct cosy_activation *run, const u64 *r
 		call_begin(run, r, word, VIEWS_##views);                                           \
 		return call_make_##name(run, r);                                                   \
 	}
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
 	{                                                                                          \
 		call_begin(run, r, word, VIEWS_##views);                                           \

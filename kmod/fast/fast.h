@@ -28,7 +28,7 @@
  * The function of each COSY_COMPOSITE of ops.def.  Returns its result, or anything with
  * run->status set; then `r` holds the remaining work for a repetition.
  */
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
 	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);
 #include "ops.def"
 
@@ -38,7 +38,7 @@
  */
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 #include "run/ordinary.h"

@@ -204,7 +204,7 @@ THUNK_END cosy_thunk_\name
 .endm
 
 #define COSY_FAST_CALL(number, name, args, flags, views)	  CALL_THUNK name, WATCHED;
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d) CALL_THUNK name, WATCHED_OP;
+#define COSY_COMPOSITE(number, name, args, flags, views, ...) CALL_THUNK name, WATCHED_OP;
 #define COSY_OP(number, name, args, flags)			  OP_THUNK name;
 #include "ops.def"
 

@@ -79,9 +79,10 @@ bool cosy_filter_allows(u32 number)
 }
 
 /* The system calls that each composite makes.  No other operation is looked up here. */
+#define NUMBER_OF(call) COSY_NR_##call
 static const u16 operation_calls[][COSY_COMPOSITE_CALLS] = {
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
-	[number] = { COSY_NR_##a, COSY_NR_##b, COSY_NR_##c, COSY_NR_##d },
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
+	[number] = { COSY_COMPOSITE_EACH(NUMBER_OF, __VA_ARGS__) },
 #include "ops.def"
 };
 

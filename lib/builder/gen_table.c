@@ -104,9 +104,11 @@ int main(void)
 #include "../../core/ops.def"
 	printf("\n  ]");
 	begin_rows("operations");
+#define TEXT_OF(call)			   #call
 #define COSY_OP(number, name, args, flags) print_operation(number, #name, args, NULL, 0);
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
-	print_operation(number, #name, args, (const char *const[]){#a, #b, #c, #d}, 4);
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
+	print_operation(number, #name, args,                                                       \
+			(const char *const[]){COSY_COMPOSITE_EACH(TEXT_OF, __VA_ARGS__)}, 4);
 #include "../../core/ops.def"
 	printf("\n  ]");
 	begin_rows("functions");

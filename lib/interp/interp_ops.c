@@ -120,7 +120,7 @@ void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 	case COSY_OP_BASE + (number):                                                              \
 		result = libcosy_interp_##name(in, r);                                             \
 		break;
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                                      \
 	case COSY_OP_BASE + (number):                                                              \
 		result = libcosy_interp_##name(in, r);                                             \
 		in->calls++;                                                                       \

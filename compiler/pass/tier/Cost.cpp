@@ -259,9 +259,10 @@ static Gain ofUnit(const CompositeUnit &Unit) {
 static Gain ofComposite(uint32_t Number) {
   SmallVector<uint32_t, 4> Calls;
   switch (Number) {
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)           \
+#define NUMBER_OF(call) SYS_##call
+#define COSY_COMPOSITE(number, name, args, flags, views, ...)                  \
   case COSY_OP_BASE + number:                                                  \
-    Calls = {SYS_##a, SYS_##b, SYS_##c, SYS_##d};                              \
+    Calls = {COSY_COMPOSITE_EACH(NUMBER_OF, __VA_ARGS__)};                     \
     break;
 #include "ops.def"
   }
