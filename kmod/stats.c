@@ -7,6 +7,7 @@
 #include <linux/seq_file.h>
 #include "fast/guard.h"
 #include "stats.h"
+#include "status.def"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -28,23 +29,13 @@ static const char *const event_names[COSY_EVENT_CNT] = {
 	[COSY_EVENT_PINNED_COPIED] = "pinned_copied",
 };
 
+#define STATUS_NAME(status, counter, count) [COSY_COUNT_LEFT + COSY_##status] = #counter
 static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_RUNS] = "runs",
 	[COSY_COUNT_CALLS] = "calls",
 	[COSY_COUNT_OPS] = "ops",
 	[COSY_COUNT_INTERP_CALLS] = "interp_calls",
-	[COSY_COUNT_LEFT + COSY_DONE] = "done",
-	[COSY_COUNT_LEFT + COSY_LEFT_WORK] = "left_work",
-	[COSY_COUNT_LEFT + COSY_LEFT_CALL] = "left_call",
-	[COSY_COUNT_LEFT + COSY_LEFT_FAULT] = "left_fault",
-	[COSY_COUNT_LEFT + COSY_LEFT_TRACED] = "left_traced",
-	[COSY_COUNT_LEFT + COSY_LEFT_BUFFER] = "left_buffer",
-	[COSY_COUNT_LEFT + COSY_LEFT_STACK] = "left_stack",
-	[COSY_COUNT_LEFT + COSY_LEFT_TRAP] = "left_trap",
-	[COSY_COUNT_LEFT + COSY_ENDED_STEPS] = "ended_steps",
-	[COSY_COUNT_LEFT + COSY_ENDED_TIME] = "ended_time",
-	[COSY_COUNT_LEFT + COSY_LEFT_NATIVE] = "left_native",
-	[COSY_COUNT_LEFT + COSY_LEFT_FILTERED] = "left_filtered",
+	COSY_STATUSES(STATUS_NAME),
 	[COSY_COUNT_LOADS] = "loads",
 	[COSY_COUNT_REJECTS] = "rejects",
 	[COSY_COUNT_FAST] = "fast",

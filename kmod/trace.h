@@ -8,6 +8,7 @@
 
 #include <linux/tracepoint.h>
 #include <linux/cosy.h>
+#include "status.def"
 
 /* Events are laid out as kernel code has them. */
 /* clang-format off */
@@ -34,6 +35,9 @@ TRACE_EVENT(cosy_load,
 		  __entry->rewritten, __entry->jited, __entry->error, (int)__entry->bad_insn)
 );
 
+#undef COSY_TRACE_STATUS
+#define COSY_TRACE_STATUS(status, counter, count) { COSY_##status, #status }
+
 /* A RUN has ended or left. */
 TRACE_EVENT(cosy_run,
 	TP_PROTO(u32 handle, u32 status, u32 insn, u64 calls),
@@ -52,14 +56,7 @@ TRACE_EVENT(cosy_run,
 	),
 	TP_printk("handle=%u status=%s insn=%d calls=%llu", __entry->handle,
 		  __print_symbolic(__entry->status,
-				   { COSY_DONE, "DONE" }, { COSY_LEFT_WORK, "LEFT_WORK" },
-				   { COSY_LEFT_CALL, "LEFT_CALL" }, { COSY_LEFT_FAULT, "LEFT_FAULT" },
-				   { COSY_LEFT_TRACED, "LEFT_TRACED" },
-				   { COSY_LEFT_BUFFER, "LEFT_BUFFER" },
-				   { COSY_LEFT_STACK, "LEFT_STACK" }, { COSY_LEFT_TRAP, "LEFT_TRAP" },
-				   { COSY_ENDED_STEPS, "ENDED_STEPS" }, { COSY_ENDED_TIME, "ENDED_TIME" },
-				   { COSY_LEFT_NATIVE, "LEFT_NATIVE" },
-				   { COSY_LEFT_FILTERED, "LEFT_FILTERED" }),
+				   COSY_STATUSES(COSY_TRACE_STATUS)),
 		  (int)__entry->insn, __entry->calls)
 );
 

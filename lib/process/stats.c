@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../core/status.def"
 #include "process/stats.h"
 
 struct libcosy_counts libcosy_counts;
@@ -15,13 +16,9 @@ void libcosy_counts_reset(void)
 }
 
 /* Arrays, since the dynamic linker would relocate pointers in each process. */
+#define STATUS_NAME(status, counter, count) [COSY_##status] = #count
 static const char left_names[][16] = {
-	[COSY_DONE] = "done",	       [COSY_LEFT_WORK] = "work",
-	[COSY_LEFT_CALL] = "call",     [COSY_LEFT_FAULT] = "fault",
-	[COSY_LEFT_TRACED] = "traced", [COSY_LEFT_FILTERED] = "filtered",
-	[COSY_LEFT_BUFFER] = "buffer", [COSY_LEFT_STACK] = "stack",
-	[COSY_LEFT_TRAP] = "trap",     [COSY_ENDED_STEPS] = "steps",
-	[COSY_ENDED_TIME] = "time",    [COSY_LEFT_NATIVE] = "native_op",
+	COSY_STATUSES(STATUS_NAME),
 };
 
 static const char guard_names[][16] = {
