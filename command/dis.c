@@ -65,7 +65,7 @@ static void print_line(const struct cosy_container *container, const struct cosy
 	putchar('\n');
 }
 
-static void print_function(const struct cosy_program *program, u32 at)
+static void print_function(const struct cosy_validated *program, u32 at)
 {
 	const struct cosy_function *function = cosy_function_of(program, at);
 
@@ -75,7 +75,7 @@ static void print_function(const struct cosy_program *program, u32 at)
 }
 
 /* Prints an instruction, marked where jumps land (>) and where RUN may resume (*). */
-static u32 print_insn(const struct cosy_container *container, const struct cosy_program *program,
+static u32 print_insn(const struct cosy_container *container, const struct cosy_validated *program,
 		      u32 at)
 {
 	u8 marks = program ? program->marks[at] : 0;
@@ -95,7 +95,7 @@ static bool same_place(const struct cosy_line *a, const struct cosy_line *b)
 	return a == b || (a && b && a->file == b->file && a->line == b->line);
 }
 
-static void print_code(const struct cosy_container *container, const struct cosy_program *program,
+static void print_code(const struct cosy_container *container, const struct cosy_validated *program,
 		       struct cosy_source *source)
 {
 	const struct cosy_line *line, *last = NULL;
@@ -117,7 +117,7 @@ static void print_code(const struct cosy_container *container, const struct cosy
 static int print_compound(const char *path, const void *data, size_t size,
 			  struct cosy_source *source)
 {
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why;
 	struct cosy_container container;
 	char reason[220];
@@ -139,7 +139,7 @@ static int print_compound(const char *path, const void *data, size_t size,
 		       program.function_cnt == 1 ? "" : "s", program.resume_cnt,
 		       program.resume_cnt == 1 ? "" : "s");
 		print_code(&container, &program, source);
-		cosy_program_deinit(&program);
+		cosy_validated_deinit(&program);
 	}
 	putchar('\n');
 	return err;

@@ -138,7 +138,7 @@ struct cosy_function {
 	u32 frame_words; /* 8-byte words of spill frame in use */
 };
 
-struct cosy_program {
+struct cosy_validated {
 	const struct bpf_insn *insns; /* the caller's; must outlive this */
 	u32 insn_cnt;
 	u8 *marks;			 /* [insn_cnt] enum cosy_mark */
@@ -149,14 +149,14 @@ struct cosy_program {
 
 /*
  * Checks every instruction and finds the program's shape.  0 with `program`
- * filled in (release with cosy_program_deinit), -EINVAL with `why`, -ENOMEM.
+ * filled in (release with cosy_validated_deinit), -EINVAL with `why`, -ENOMEM.
  */
-int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_program *program,
+int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_validated *program,
 		  struct cosy_reject *why);
-void cosy_program_deinit(struct cosy_program *program);
+void cosy_validated_deinit(struct cosy_validated *program);
 
 /* Returns the function that an instruction is in. */
-const struct cosy_function *cosy_function_of(const struct cosy_program *program, u32 insn);
+const struct cosy_function *cosy_function_of(const struct cosy_validated *program, u32 insn);
 
 /* --- Sandbox -------------------------------------------------------------------- */
 
@@ -285,7 +285,7 @@ struct cosy_code {
  * 0 with `ret` (free ret->insns with core_free), -E2BIG with `why` when a jump
  * would be out of the JIT's reach, -ENOMEM.
  */
-int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *how,
+int cosy_sandbox(const struct cosy_validated *program, const struct cosy_sandbox *how,
 		 struct cosy_code *ret, struct cosy_reject *why);
 
 /*

@@ -12,7 +12,7 @@
 #include "reject.h"
 #include "sandbox.h"
 
-static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *program,
+static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *program,
 			const struct cosy_sandbox *how, bool far)
 {
 	u32 i;
@@ -146,7 +146,7 @@ static int rewrite_program(struct cosy_rewrite *w)
 	return cosy_emit_resolve(&w->code);
 }
 
-int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *how,
+int cosy_sandbox(const struct cosy_validated *program, const struct cosy_sandbox *how,
 		 struct cosy_code *ret, struct cosy_reject *why)
 {
 	struct cosy_rewrite w;

@@ -54,7 +54,7 @@ struct cosy_ax {
 
 struct cosy_rewrite {
 	struct cosy_emit code;
-	const struct cosy_program *program;
+	const struct cosy_validated *program;
 	const struct cosy_sandbox *how;
 	const struct cosy_function *function; /* the one being rewritten */
 	u32 frame_words;		      /* of the deepest spill frame */
@@ -88,9 +88,9 @@ void cosy_emit_stubs(struct cosy_rewrite *w);
 
 /* sandbox_live.c: registers that are read later */
 /* Returns 0 with the sets of live registers, or with NULL in *ret if they take too long; -ENOMEM. */
-int cosy_live_find(const struct cosy_program *program, u16 **ret);
+int cosy_live_find(const struct cosy_validated *program, u16 **ret);
 /* Returns the registers, by their bits, that are live at an instruction, or that it names. */
-u32 cosy_registers_used(const struct cosy_program *program, const u16 *live, u32 at);
+u32 cosy_registers_used(const struct cosy_validated *program, const u16 *live, u32 at);
 /* Returns a register that is not among `used` and that no store borrows, or AX if there is none. */
 u8 cosy_register_unused(const struct cosy_rewrite *w, u32 used);
 

@@ -57,7 +57,7 @@ static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labe
 
 static void emit_resume(struct cosy_rewrite *w)
 {
-	const struct cosy_program *program = w->program;
+	const struct cosy_validated *program = w->program;
 	u32 *keys = core_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
 	u32 *labels = keys + program->resume_cnt;
 	struct cosy_emit *e = &w->code;
@@ -235,7 +235,7 @@ static void rewrite_exit(struct cosy_rewrite *w, u32 at)
 /* Goes on after the local call whose number AX holds, from the software stack, with r1-r5 = 0. */
 static void emit_returns(struct cosy_rewrite *w)
 {
-	const struct cosy_program *program = w->program;
+	const struct cosy_validated *program = w->program;
 	u32 *keys = core_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
 	u32 *labels = keys + program->resume_cnt;
 	struct cosy_emit *e = &w->code;

@@ -82,7 +82,7 @@ static u32 registers_written(const struct bpf_insn *insn)
 }
 
 /* One pass.  True: what a back edge leads to is not what it was taken to be. */
-static bool live_pass(const struct cosy_program *program, u16 *live)
+static bool live_pass(const struct cosy_validated *program, u16 *live)
 {
 	bool changed = false;
 	u32 at;
@@ -108,7 +108,7 @@ static bool live_pass(const struct cosy_program *program, u16 *live)
 	return changed;
 }
 
-int cosy_live_find(const struct cosy_program *program, u16 **ret)
+int cosy_live_find(const struct cosy_validated *program, u16 **ret)
 {
 	u16 *live = core_alloc(program->insn_cnt * sizeof(*live));
 	u32 pass;
@@ -126,7 +126,7 @@ int cosy_live_find(const struct cosy_program *program, u16 **ret)
 	return 0;
 }
 
-u32 cosy_registers_used(const struct cosy_program *program, const u16 *live, u32 at)
+u32 cosy_registers_used(const struct cosy_validated *program, const u16 *live, u32 at)
 {
 	const struct bpf_insn *insn = &program->insns[at];
 

@@ -96,7 +96,7 @@ struct cosy_pieces {
 /* --- The whole program ------------------------------------------------------------- */
 
 /* Counts jumps, and marks what is in a loop: code that runs once is not worth a slow copy. */
-static void find_shapes(u16 *shapes, const struct cosy_program *program)
+static void find_shapes(u16 *shapes, const struct cosy_validated *program)
 {
 	u32 at, low = ~0u;
 

@@ -342,7 +342,7 @@ static bool is_always(const struct bpf_insn *insn)
 }
 
 /* STEP 1 */
-static int check_encodings(struct cosy_program *program, struct cosy_reject *why)
+static int check_encodings(struct cosy_validated *program, struct cosy_reject *why)
 {
 	u32 at;
 
@@ -362,7 +362,7 @@ static int check_encodings(struct cosy_program *program, struct cosy_reject *why
 }
 
 /* STEP 2 */
-static int find_functions(struct cosy_program *program, struct cosy_reject *why)
+static int find_functions(struct cosy_validated *program, struct cosy_reject *why)
 {
 	u32 at, count = 1;
 
@@ -400,7 +400,7 @@ static int find_functions(struct cosy_program *program, struct cosy_reject *why)
 	return 0;
 }
 
-static int mark_jump(struct cosy_program *program, const struct cosy_function *function, u32 at,
+static int mark_jump(struct cosy_validated *program, const struct cosy_function *function, u32 at,
 		     struct cosy_reject *why)
 {
 	const struct bpf_insn *insn = &program->insns[at];
@@ -418,7 +418,7 @@ static int mark_jump(struct cosy_program *program, const struct cosy_function *f
 	return 0;
 }
 
-static void mark_access(struct cosy_program *program, struct cosy_function *function, u32 at)
+static void mark_access(struct cosy_validated *program, struct cosy_function *function, u32 at)
 {
 	const struct bpf_insn *insn = &program->insns[at];
 	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
@@ -433,7 +433,7 @@ static void mark_access(struct cosy_program *program, struct cosy_function *func
 		function->frame_words = words;
 }
 
-static int check_function(struct cosy_program *program, struct cosy_function *function,
+static int check_function(struct cosy_validated *program, struct cosy_function *function,
 			  struct cosy_reject *why)
 {
 	const struct bpf_insn *insn = NULL;
@@ -481,7 +481,7 @@ static int check_function(struct cosy_program *program, struct cosy_function *fu
 }
 
 /* STEP 3 */
-static int check_functions(struct cosy_program *program, struct cosy_reject *why)
+static int check_functions(struct cosy_validated *program, struct cosy_reject *why)
 {
 	u32 i;
 
@@ -496,7 +496,7 @@ static int check_functions(struct cosy_program *program, struct cosy_reject *why
 	return 0;
 }
 
-int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_program *program,
+int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_validated *program,
 		  struct cosy_reject *why)
 {
 	int error;
@@ -519,18 +519,18 @@ int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_progra
 	if (!error)
 		error = check_functions(program, why);
 	if (error)
-		cosy_program_deinit(program);
+		cosy_validated_deinit(program);
 	return error;
 }
 
-void cosy_program_deinit(struct cosy_program *program)
+void cosy_validated_deinit(struct cosy_validated *program)
 {
 	core_free(program->marks);
 	core_free(program->functions);
 	memset(program, 0, sizeof(*program));
 }
 
-const struct cosy_function *cosy_function_of(const struct cosy_program *program, u32 insn)
+const struct cosy_function *cosy_function_of(const struct cosy_validated *program, u32 insn)
 {
 	u32 low = 0, high = program->function_cnt;
 

@@ -8,7 +8,7 @@
 #include "stats.h"
 
 struct cosy_buffer;
-struct cosy_prog;
+struct cosy_program;
 struct cosy_user;
 struct cosy_views;
 
@@ -22,9 +22,9 @@ struct cosy_context {
 	struct mm_struct *mm;	    /* the only one that may use it; mmgrab'ed: keeps no pages */
 	struct cosy_user *user;	    /* the user that is charged; a reference */
 	struct cosy_buffer *buffer; /* NULL until SETBUF, then constant */
-	struct xarray programs;	    /* handle -> struct cosy_prog, a reference; its own lock */
+	struct xarray programs;	    /* handle -> struct cosy_program, a reference; its own lock */
 	/* The first programs, found without a walk; xa_lock */
-	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];
+	struct cosy_program __rcu *direct[COSY_DIRECT_HANDLES];
 	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
 	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
 	struct cosy_fresh_shared fresh; /* threads race: see there */

@@ -22,7 +22,7 @@ extern const s32 checker_thunks[COSY_THUNK_CNT];
 
 struct checker {
 	/* Set by the caller. */
-	const struct cosy_program *program;
+	const struct cosy_validated *program;
 	const struct cosy_code *code;
 	const struct cosy_sandbox *how;
 	struct world *world;
@@ -63,6 +63,7 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
  * Looks for the program's constants in its blinded code.  NULL, or what of them is there whatever
  * the seed.
  */
-const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_sandbox *how);
+const char *checker_lint_blind(const struct cosy_validated *program,
+			       const struct cosy_sandbox *how);
 
 #endif /* COSY_TEST_CHECKER_H */

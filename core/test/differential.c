@@ -104,7 +104,7 @@ static bool insn_overwrites(const struct bpf_insn *insn, u32 reg)
 }
 
 /* Goes along each way, up to where the register is overwritten. */
-bool differential_reads_later(const struct cosy_program *program, u32 at, u32 reg)
+bool differential_reads_later(const struct cosy_validated *program, u32 at, u32 reg)
 {
 	u8 *seen = calloc(1, program->insn_cnt);
 	u32 *todo = malloc(program->insn_cnt * sizeof(*todo)), count = 0;
@@ -138,7 +138,7 @@ bool differential_reads_later(const struct cosy_program *program, u32 at, u32 re
 }
 
 /* Compares two states of which a program goes on at instruction `at`. */
-static bool compare(struct differential *d, const struct cosy_program *program, u32 at,
+static bool compare(struct differential *d, const struct cosy_validated *program, u32 at,
 		    const struct cosy_state *expected, const struct cosy_state *got)
 {
 	u32 i, words = 0;
@@ -188,7 +188,7 @@ static u64 hostile_value(const struct differential *d, u64 noise)
 }
 
 /* Puts frames at every other place on the stack, some of which return somewhere. */
-static void hostile_stack(const struct cosy_program *program, struct world *world, u64 noise)
+static void hostile_stack(const struct cosy_validated *program, struct world *world, u64 noise)
 {
 	u8 *bytes = world->area[WORLD_STACK].bytes;
 	u32 at, offset;
@@ -207,7 +207,7 @@ static void hostile_stack(const struct cosy_program *program, struct world *worl
 	}
 }
 
-u32 differential_hostile(const struct differential *d, const struct cosy_program *program,
+u32 differential_hostile(const struct differential *d, const struct cosy_validated *program,
 			 struct cosy_state *state, struct world *world)
 {
 	u32 i, at = 0, skip;
@@ -228,7 +228,7 @@ u32 differential_hostile(const struct differential *d, const struct cosy_program
 	}
 }
 
-static bool run_both(struct differential *d, const struct cosy_program *program,
+static bool run_both(struct differential *d, const struct cosy_validated *program,
 		     const struct cosy_code *code, struct world worlds[2])
 {
 	struct checker c = {
@@ -277,7 +277,7 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 	return difference ? problem(d, "%s differ", difference) : true;
 }
 
-bool differential_run(struct differential *d, const struct cosy_program *program)
+bool differential_run(struct differential *d, const struct cosy_validated *program)
 {
 	struct cosy_reject why = {0};
 	struct cosy_code code;

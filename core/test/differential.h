@@ -24,20 +24,20 @@ struct differential {
 };
 
 /* Sandboxes the program and compares; false: see `problem`. */
-bool differential_run(struct differential *d, const struct cosy_program *program);
+bool differential_run(struct differential *d, const struct cosy_validated *program);
 
 /*
  * Makes a state that no run ever left, by d->seed.  Returns a resume point + 1 to start from; 0:
  * the program has none.  The stack gets frames, some of which return somewhere.
  */
-u32 differential_hostile(const struct differential *d, const struct cosy_program *program,
+u32 differential_hostile(const struct differential *d, const struct cosy_validated *program,
 			 struct cosy_state *state, struct world *world);
 
 /*
  * Tells whether a program that goes on at instruction `at` may read what is in a register there.
  * The sandbox may use others for itself, so states may differ in them.
  */
-bool differential_reads_later(const struct cosy_program *program, u32 at, u32 reg);
+bool differential_reads_later(const struct cosy_validated *program, u32 at, u32 reg);
 
 const char *outcome_name(enum outcome outcome);
 

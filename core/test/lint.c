@@ -201,7 +201,7 @@ static bool always_appears(const struct blindings *blindings, s32 value)
 	return true;
 }
 
-static const char *find_constant(const struct cosy_program *program,
+static const char *find_constant(const struct cosy_validated *program,
 				 const struct blindings *blindings, const struct cosy_sandbox *how)
 {
 	u32 at;
@@ -222,7 +222,7 @@ static const char *find_constant(const struct cosy_program *program,
 	return NULL;
 }
 
-const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_sandbox *how)
+const char *checker_lint_blind(const struct cosy_validated *program, const struct cosy_sandbox *how)
 {
 	struct cosy_sandbox other = *how;
 	struct blindings blindings;

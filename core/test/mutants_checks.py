@@ -433,7 +433,7 @@ MUTANTS: dict[str, list[tuple[str, ...]]] = {
         ("\tif (insn_cnt > COSY_MAX_INSNS)\n", "\tif (insn_cnt >= COSY_MAX_INSNS)\n"),
         ("\terror = check_encodings(program, why);\n\tif (!error)\n", "\tcheck_encodings(program, why);\n"),
         ("\t\terror = check_functions(program, why);\n", "\t\tcheck_functions(program, why);\n"),
-        ("\tif (error)\n\t\tcosy_program_deinit(program);\n", ""),
+        ("\tif (error)\n\t\tcosy_validated_deinit(program);\n", ""),
         ("\tif (insn >= program->insn_cnt)\n\t\treturn NULL;\n", ""),
         ("program->functions[middle].start <= insn", "program->functions[middle].start < insn"),
         ("program->functions[middle].start <= insn", "program->functions[middle].end <= insn"),

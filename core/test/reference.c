@@ -4,7 +4,7 @@
 #include "reference.h"
 
 struct machine {
-	const struct cosy_program *program;
+	const struct cosy_validated *program;
 	struct world *world;
 	struct cosy_state *state;
 	u64 limit;
@@ -172,7 +172,7 @@ static enum outcome run_insn(struct machine *m)
 	}
 }
 
-enum outcome reference_run(const struct cosy_program *program, struct world *world,
+enum outcome reference_run(const struct cosy_validated *program, struct world *world,
 			   struct cosy_state *state, u32 *at, u64 limit, u32 leave_after)
 {
 	struct machine m = {program, world, state, limit, *at, 0};

@@ -13,7 +13,7 @@ void reference_start(struct cosy_state *state, const struct world *world);
  * before a resume point for the `leave_after`th time (RUN_LEFT).  Steps are counted in
  * state->steps, up to `limit`.
  */
-enum outcome reference_run(const struct cosy_program *program, struct world *world,
+enum outcome reference_run(const struct cosy_validated *program, struct world *world,
 			   struct cosy_state *state, u32 *at, u64 limit, u32 leave_after);
 
 /*

@@ -10,7 +10,7 @@
 /* Returns what is live at instruction `at`; ~0: it took too long to find out. */
 static u32 live_at(const struct bpf_insn *insns, u32 count, u32 at)
 {
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why;
 	u32 ret = ~0u;
 	u16 *live;
@@ -20,7 +20,7 @@ static u32 live_at(const struct bpf_insn *insns, u32 count, u32 at)
 	if (live)
 		ret = live[at];
 	core_free(live);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return ret;
 }
 

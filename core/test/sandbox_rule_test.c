@@ -20,7 +20,7 @@ static bool has_immediate(const struct cosy_code *code, s32 value)
 	return false;
 }
 
-static struct cosy_code sandboxed(const struct cosy_program *program,
+static struct cosy_code sandboxed(const struct cosy_validated *program,
 				  const struct cosy_sandbox *how)
 {
 	struct cosy_code code;
@@ -30,7 +30,7 @@ static struct cosy_code sandboxed(const struct cosy_program *program,
 }
 
 /* Tells whether an immediate is the value whatever the seed is. */
-static bool always_has(const struct cosy_program *program, struct cosy_sandbox how, s32 value)
+static bool always_has(const struct cosy_validated *program, struct cosy_sandbox how, s32 value)
 {
 	bool ret = true;
 
@@ -46,7 +46,7 @@ static bool always_has(const struct cosy_program *program, struct cosy_sandbox h
 /* Checks that blinding hides a value from the code, which has it otherwise. */
 static void check_hidden(const struct bpf_insn *insns, u32 count, s32 value)
 {
-	struct cosy_program program = validated(insns, count);
+	struct cosy_validated program = validated(insns, count);
 	bool shown = false;
 	u32 way;
 
@@ -64,7 +64,7 @@ static void check_hidden(const struct bpf_insn *insns, u32 count, s32 value)
 		CHECK(!always_has(&program, how, value));
 	}
 	CHECK(shown);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 #define HIDDEN(value, ...)                                                                         \
@@ -107,7 +107,7 @@ static void constants_stay_hidden(void)
 static void each_constant_has_its_mask(void)
 {
 	struct bpf_insn insns[] = {MOV_K(2, 1), MOV_K(3, 2), MOV_K(4, 3), EXIT()};
-	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_validated program = validated(insns, COUNT(insns));
 	struct cosy_sandbox how = {.blind = true, .seed = 1, .thunks = checker_thunks};
 	struct cosy_code code = sandboxed(&program, &how);
 	u32 at, count = 0;
@@ -120,7 +120,7 @@ static void each_constant_has_its_mask(void)
 	CHECK_EQ(count, 3);
 	CHECK(masks[0] != masks[1] && masks[1] != masks[2] && masks[0] != masks[2]);
 	core_free(code.insns);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* Of the two numbers that a hidden offset is the sum of, neither is cut to 32 bits. */
@@ -230,7 +230,7 @@ static void loops_of_one_instruction_spend_fuel(void)
 
 /* --- Calls and returns --------------------------------------------------------------------- */
 
-static bool calls_thunk(const struct cosy_program *program, bool ordinary, enum cosy_thunk thunk)
+static bool calls_thunk(const struct cosy_validated *program, bool ordinary, enum cosy_thunk thunk)
 {
 	struct cosy_sandbox how = {.ordinary = ordinary, .thunks = checker_thunks};
 	struct cosy_code code = sandboxed(program, &how);
@@ -248,14 +248,14 @@ static bool calls_thunk(const struct cosy_program *program, bool ordinary, enum 
 static void ordinary_calls_take_no_other_way(void)
 {
 	struct bpf_insn insns[] = {CALL(COSY_NR_read), CALL(COSY_OP_ctx), EXIT()};
-	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_validated program = validated(insns, COUNT(insns));
 
 	CHECK(calls_thunk(&program, false, COSY_THUNK_CALL_read));
 	CHECK(!calls_thunk(&program, false, COSY_THUNK_SYSCALL));
 	CHECK(!calls_thunk(&program, true, COSY_THUNK_CALL_read));
 	CHECK(calls_thunk(&program, true, COSY_THUNK_SYSCALL));
 	CHECK(calls_thunk(&program, true, COSY_THUNK_OP_ctx));
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 static void returns_zero_what_callees_had(void)
@@ -278,7 +278,7 @@ static const struct bpf_insn trapping[] = {
 /* Starts it where nobody has checked that it may resume, or returns to there. */
 static enum outcome run_astray(u64 resume, const u64 *popped)
 {
-	struct cosy_program program = validated(trapping, COUNT(trapping));
+	struct cosy_validated program = validated(trapping, COUNT(trapping));
 	struct differential d = setting(LOW);
 	struct cosy_code code;
 	struct world world;
@@ -302,7 +302,7 @@ static enum outcome run_astray(u64 resume, const u64 *popped)
 	CHECK(outcome != RUN_TRAP || c.at == 0);
 	world_deinit(&world);
 	core_free(code.insns);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return outcome;
 }
 
@@ -337,7 +337,7 @@ static enum outcome run_by_hand(const struct bpf_insn *body, u32 count)
 	static const struct bpf_insn end[] = {EXIT()};
 	struct bpf_insn insns[40] = {INSN(COSY_FENCE, 0, 0, 0, 0)};
 	struct cosy_code code = {.insns = insns, .stack_size = COSY_SLOT_SIZE};
-	struct cosy_program program = validated(end, 1);
+	struct cosy_validated program = validated(end, 1);
 	struct differential d = setting(LOW);
 	struct world world;
 	struct checker c = {.program = &program,
@@ -359,7 +359,7 @@ static enum outcome run_by_hand(const struct bpf_insn *body, u32 count)
 	world_init(&world, LOW, 4096, 1);
 	outcome = checker_run(&c);
 	world_deinit(&world);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return outcome;
 }
 

@@ -596,7 +596,7 @@ static u32 large_program(struct bpf_insn *insns, u32 count)
 static void far_jumps_need_v4(void)
 {
 	struct bpf_insn *insns = calloc(COSY_MAX_INSNS, sizeof(*insns));
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct differential d;
 	u32 count;
 
@@ -617,7 +617,7 @@ static void far_jumps_need_v4(void)
 	d.how.has_gotol = false;
 	CHECK(!differential_run(&d, &program));
 	CHECK(strstr(d.problem, "out of this kernel's jump range"));
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	free(insns);
 }
 
@@ -625,7 +625,7 @@ static void the_same_input_gives_the_same_code(void)
 {
 	struct bpf_insn insns[] = {IMM64(2, 0x1234567812345678), STORE_K(BPF_DW, 1, 0, 77777),
 				   EXIT()};
-	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_validated program = validated(insns, COUNT(insns));
 	struct cosy_sandbox how = {.user_base = HIGH,
 				   .kernel_base = 0xffffc90000000000,
 				   .size = 4096,
@@ -644,7 +644,7 @@ static void the_same_input_gives_the_same_code(void)
 	core_free(first.insns);
 	core_free(second.insns);
 	core_free(other.insns);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* The next process that loads the program, wherever its buffer is, may have the same code. */
@@ -652,7 +652,7 @@ static void based_code_knows_no_address(bool copies)
 {
 	struct bpf_insn insns[] = {LOAD(BPF_DW, 2, 1, 8), STORE(BPF_W, 1, 16, 2),
 				   STORE_K(BPF_B, 1, 0, 7), EXIT()};
-	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_validated program = validated(insns, COUNT(insns));
 	struct cosy_sandbox how = {.user_base = HIGH,
 				   .kernel_base = 0xffffc90000000000,
 				   .size = 4096,
@@ -671,7 +671,7 @@ static void based_code_knows_no_address(bool copies)
 	CHECK(!memcmp(first.insns, second.insns, first.insn_cnt * sizeof(*first.insns)));
 	core_free(first.insns);
 	core_free(second.insns);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 int main(void)

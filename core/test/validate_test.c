@@ -5,7 +5,7 @@
 
 static void refused_at(const struct bpf_insn *insns, u32 count, u32 at, const char *words)
 {
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why = {0};
 
 	CHECK_EQ(cosy_validate(insns, count, &program, &why), -EINVAL);
@@ -173,7 +173,7 @@ static void denied_calls_are_refused(void)
 	for (number = 0; number < 500; number++) {
 		const struct cosy_call *call = cosy_call_find(number);
 		struct bpf_insn insns[] = {CALL(number), EXIT()};
-		struct cosy_program program;
+		struct cosy_validated program;
 		struct cosy_reject why = {0};
 
 		if (next < count && number == denied[next]) {
@@ -185,7 +185,7 @@ static void denied_calls_are_refused(void)
 			fprintf(stderr, "%s\n", why.reason);
 			CHECK(!why.reason[0]);
 		} else if (call) {
-			cosy_program_deinit(&program);
+			cosy_validated_deinit(&program);
 		}
 	}
 	CHECK_EQ(next, count);
@@ -194,7 +194,7 @@ static void denied_calls_are_refused(void)
 static void reasons_are_asked_for_and_cut(void)
 {
 	struct bpf_insn insns[] = {MOV_K(0, 0)};
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why;
 
 	CHECK_EQ(cosy_validate(insns, 1, &program, NULL), -EINVAL);
@@ -206,7 +206,7 @@ static void reasons_are_asked_for_and_cut(void)
 static void sizes_are_checked(void)
 {
 	struct bpf_insn *insns = calloc(COSY_MAX_INSNS + 1, sizeof(*insns));
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why;
 	u32 i;
 
@@ -217,7 +217,7 @@ static void sizes_are_checked(void)
 	CHECK_EQ(cosy_validate(insns, COSY_MAX_INSNS + 1, &program, &why), -E2BIG);
 	CHECK(strstr(why.reason, "16385 instructions, the limit is 16384"));
 	CHECK(!cosy_validate(insns, COSY_MAX_INSNS, &program, &why));
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	free(insns);
 }
 
@@ -260,7 +260,7 @@ static void everything_documented_is_allowed(void)
 		JUMP(-1),
 		INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, -1),
 	};
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why = {0};
 
 	if (cosy_validate(insns, sizeof(insns) / sizeof(*insns), &program, &why)) {
@@ -270,7 +270,7 @@ static void everything_documented_is_allowed(void)
 	}
 	CHECK_EQ(program.function_cnt, 1);
 	CHECK_EQ(program.functions[0].frame_words, COSY_FRAME_SIZE / 8);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 static void the_shape_is_found(void)
@@ -300,7 +300,7 @@ static void the_shape_is_found(void)
 		COSY_MARK_HEAD | COSY_MARK_LEAVE,
 		COSY_MARK_HEAD | COSY_MARK_RESUME | COSY_MARK_TARGET,
 	};
-	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
+	struct cosy_validated program = validated(insns, sizeof(insns) / sizeof(*insns));
 	u32 i;
 
 	for (i = 0; i < sizeof(expected); i++) {
@@ -320,7 +320,7 @@ static void the_shape_is_found(void)
 	CHECK(cosy_function_of(&program, 7) == &program.functions[0]);
 	CHECK(cosy_function_of(&program, 8) == &program.functions[1]);
 	CHECK(!cosy_function_of(&program, 11));
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* Only edges back make their target a resume point, and only callees their exit. */
@@ -344,14 +344,14 @@ static void resume_points_are_as_few_as_can_be(void)
 		COSY_MARK_HEAD,
 		COSY_MARK_HEAD | COSY_MARK_TARGET,
 	};
-	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
+	struct cosy_validated program = validated(insns, sizeof(insns) / sizeof(*insns));
 	u32 i;
 
 	for (i = 0; i < sizeof(expected); i++)
 		CHECK_EQ(program.marks[i], expected[i]);
 	CHECK_EQ(program.resume_cnt, 2);
 	CHECK_EQ(program.functions[0].frame_words, 3);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 int main(void)

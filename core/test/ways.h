@@ -28,13 +28,13 @@ static inline struct differential setting(u64 user_base)
 /* Runs a program by a setting; the test fails when the oracle is not content. */
 static inline void run(struct differential *d, const struct bpf_insn *insns, u32 count)
 {
-	struct cosy_program program = validated(insns, count);
+	struct cosy_validated program = validated(insns, count);
 
 	if (!differential_run(d, &program)) {
 		fprintf(stderr, "%s\n", d->problem);
 		CHECK(!d->problem[0]);
 	}
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* Runs a program in every way there is to sandbox it, left at every chance and not at all. */

@@ -129,7 +129,7 @@ bool frame_push(struct world *world, struct cosy_state *state, u32 at, u32 calle
 	return true;
 }
 
-s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_program *program)
+s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_validated *program)
 {
 	const struct cosy_frame *frame;
 	const struct bpf_insn *call;

@@ -63,7 +63,7 @@ enum outcome {
 bool frame_push(struct world *world, struct cosy_state *state, u32 at, u32 caller_words,
 		u32 callee_words);
 /* Pops the newest frame; returns the instruction of its call, or -1: no such frame. */
-s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_program *program);
+s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_validated *program);
 
 /* Returns a word of the spill frame: index 1 is r10-8. */
 static inline u64 *frame_word(struct cosy_state *state, u32 index)

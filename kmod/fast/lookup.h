@@ -72,7 +72,7 @@ static __always_inline u32 cosy_component_length(const u8 *at, u32 max)
 static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
 					  long *copied, struct qstr *ret)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 	u64 offset = cosy_buffer_offset(prog, address);
 	u32 length;
 

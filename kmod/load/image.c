@@ -300,7 +300,7 @@ void cosy_image_init(void)
 
 /* --- Images --------------------------------------------------------------------------- */
 
-static void image_read_points(struct cosy_image *image, const struct cosy_program *program)
+static void image_read_points(struct cosy_image *image, const struct cosy_validated *program)
 {
 	const struct bpf_insn *insns = program->insns;
 	u32 i;
@@ -363,7 +363,7 @@ static int code_verify(const struct cosy_code *code, const struct cosy_sandbox *
 	return error;
 }
 
-static int image_compile(struct cosy_image *image, const struct cosy_program *program,
+static int image_compile(struct cosy_image *image, const struct cosy_validated *program,
 			 struct cosy_sandbox *how, struct cosy_reject *why)
 {
 	struct bpf_prog *bpf;
@@ -439,7 +439,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 		.ordinary = target->ordinary,
 		.thunks = cosy_thunk_table,
 	};
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_image *image;
 	int error;
 
@@ -468,7 +468,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 	if (error)
 		cosy_image_put(image);
 out:
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return error ? ERR_PTR(error) : image;
 }
 

@@ -21,11 +21,11 @@ static const bool never_gone;
 /* --- Loading ------------------------------------------------------------------------- */
 
 /* Makes a program and charges it to the user.  On success has the reference to the image. */
-static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *image,
-				     const struct cosy_target *target, const bool *gone,
-				     struct cosy_reject *why)
+static struct cosy_program *prog_create(struct cosy_user *user, struct cosy_image *image,
+					const struct cosy_target *target, const bool *gone,
+					struct cosy_reject *why)
 {
-	struct cosy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+	struct cosy_program *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
 	int error;
 
 	if (!prog)
@@ -57,7 +57,7 @@ static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *
 	return prog;
 }
 
-static void prog_destroy(struct cosy_prog *prog)
+static void prog_destroy(struct cosy_program *prog)
 {
 	cosy_image_put(prog->image);
 	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
@@ -98,7 +98,7 @@ static bool load_is_ordinary(const void *data, const struct cosy_load *load)
 	return flags & COSY_ORDINARY_CALLS;
 }
 
-static int handle_give(struct cosy_context *context, struct cosy_prog *prog, u32 *ret)
+static int handle_give(struct cosy_context *context, struct cosy_program *prog, u32 *ret)
 {
 	int error;
 
@@ -171,7 +171,7 @@ static int container_load(struct cosy_context *context, void **data, struct cosy
 	struct cosy_target target = {};
 	const bool *gone = target_find(context, &target);
 	struct cosy_image *image;
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 	u32 handle;
 	int error;
 
@@ -270,9 +270,9 @@ out:
 
 /* --- Handles ------------------------------------------------------------------------ */
 
-struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
+struct cosy_program *cosy_program_get(struct cosy_context *context, u32 handle)
 {
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 
 	rcu_read_lock();
 	if (likely(handle < COSY_DIRECT_HANDLES))
@@ -286,7 +286,7 @@ struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
 	return prog;
 }
 
-void cosy_program_put(struct cosy_prog *prog)
+void cosy_program_put(struct cosy_program *prog)
 {
 	if (refcount_dec_and_test(&prog->references))
 		prog_destroy(prog);
@@ -294,7 +294,7 @@ void cosy_program_put(struct cosy_prog *prog)
 
 long cosy_program_forget(struct cosy_context *context, u32 handle)
 {
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 
 	xa_lock(&context->programs);
 	prog = __xa_erase(&context->programs, handle);
@@ -310,7 +310,7 @@ long cosy_program_forget(struct cosy_context *context, u32 handle)
 
 void cosy_program_forget_all(struct cosy_context *context)
 {
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 	unsigned long handle;
 
 	xa_for_each(&context->programs, handle, prog)

@@ -26,7 +26,7 @@ struct cosy_sites {
 };
 
 /* An image in a context, for its buffer.  Constant once loaded, but for references and sites. */
-struct cosy_prog {
+struct cosy_program {
 	refcount_t references; /* the context's, while it has a handle, and each RUN's */
 	/* Copies of the image's members, which RUN would otherwise reach by one more load each */
 	u32 insn_cnt;			/* of the compound as loaded */
@@ -49,25 +49,25 @@ struct cosy_prog {
 };
 
 /* Returns where a user's address is in the shared buffer, if one of the next two finds it there. */
-static __always_inline u64 cosy_buffer_offset(const struct cosy_prog *prog, u64 address)
+static __always_inline u64 cosy_buffer_offset(const struct cosy_program *prog, u64 address)
 {
 	return address - prog->buffer_address;
 }
 
 /* Tells whether the byte at an offset is in the shared buffer's front. */
-static __always_inline bool cosy_buffer_has_byte(const struct cosy_prog *prog, u64 offset)
+static __always_inline bool cosy_buffer_has_byte(const struct cosy_program *prog, u64 offset)
 {
 	return offset < prog->buffer_size;
 }
 
 /* Tells whether `length` bytes are, all of them. */
-static __always_inline bool cosy_buffer_has(const struct cosy_prog *prog, u64 offset, u64 length)
+static __always_inline bool cosy_buffer_has(const struct cosy_program *prog, u64 offset, u64 length)
 {
 	return cosy_buffer_has_byte(prog, offset) && length <= prog->buffer_size - offset;
 }
 
 /* Masks an offset that is in the buffer: a mispredicted test of that leads nowhere else. */
-static __always_inline u64 cosy_buffer_mask(const struct cosy_prog *prog, u64 offset)
+static __always_inline u64 cosy_buffer_mask(const struct cosy_program *prog, u64 offset)
 {
 	return offset & (prog->buffer_size - 1);
 }
@@ -80,26 +80,26 @@ long cosy_program_forget(struct cosy_context *context, u32 handle);
 void cosy_program_forget_all(struct cosy_context *context);
 
 /* Returns a reference to the program of a handle, or NULL. */
-struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle);
-void cosy_program_put(struct cosy_prog *prog);
+struct cosy_program *cosy_program_get(struct cosy_context *context, u32 handle);
+void cosy_program_put(struct cosy_program *prog);
 
 /*
  * Returns COSY_POINT_* of an instruction whose number came from the user; 0 for one that is not
  * there.  A mispredicted test of that reads the first one's.
  */
-static inline u8 cosy_program_point(const struct cosy_prog *prog, u64 insn)
+static inline u8 cosy_program_point(const struct cosy_program *prog, u64 insn)
 {
 	return insn < prog->insn_cnt ? prog->points[array_index_nospec(insn, prog->insn_cnt)] : 0;
 }
 
 /* Tells whether `resume` (an instruction + 1) is a place to go on from. */
-static inline bool cosy_program_resumes(const struct cosy_prog *prog, u32 resume)
+static inline bool cosy_program_resumes(const struct cosy_program *prog, u32 resume)
 {
 	return cosy_program_point(prog, (u64)resume - 1) & COSY_POINT_RESUME;
 }
 
 /* Returns the spill words that a local call at `insn` keeps; negative when there is none there. */
-static inline int cosy_program_call_words(const struct cosy_prog *prog, u64 insn)
+static inline int cosy_program_call_words(const struct cosy_program *prog, u64 insn)
 {
 	return (cosy_program_point(prog, insn) & COSY_POINT_CALL) - 1;
 }

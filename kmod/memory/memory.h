@@ -54,7 +54,7 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
 					 struct cosy_place *ret)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 	u64 offset = cosy_buffer_offset(prog, address);
 
 	if (cosy_buffer_has_byte(prog, offset)) {

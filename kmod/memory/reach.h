@@ -44,7 +44,7 @@ static __always_inline unsigned long cosy_user_end(void)
  */
 static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 	u64 offset = cosy_buffer_offset(prog, address);
 
 	if (cosy_buffer_has(prog, offset, size))

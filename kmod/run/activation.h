@@ -9,7 +9,7 @@
 
 struct cosy_buffer;
 struct cosy_context;
-struct cosy_prog;
+struct cosy_program;
 struct cosy_views;
 struct task_struct;
 
@@ -88,7 +88,7 @@ struct cosy_activation {
 	struct cosy_views *views; /* NULL until the first one is made */
 
 	/* For C only */
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 	struct cosy_context *context;
 	bool put_off; /* set TIF_NOTIFY_RESUME again at the end */
 	u64 fast;     /* calls made by a specialised version */

@@ -103,7 +103,7 @@ static __always_inline void fuel_grant(struct cosy_activation *run, u64 fuel)
 
 /* --- Time ----------------------------------------------------------------------------- */
 
-static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context *context)
+static u64 limit_of_time(const struct cosy_program *prog, const struct cosy_context *context)
 {
 	return limit_smaller(limit_smaller(prog->max_ns, READ_ONCE(context->max_ns)),
 			     (u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
@@ -175,7 +175,7 @@ static void faults_refuse(struct cosy_activation *run)
 
 static noinline void limits_start(struct cosy_activation *run, const struct cosy_context *context)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 
 	run->clock.max_steps =
 		limit_smaller(limit_smaller(prog->max_steps, READ_ONCE(context->max_steps)),
@@ -199,7 +199,7 @@ static noinline void limits_start(struct cosy_activation *run, const struct cosy
 
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps, u64 ns)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 
 	run->clock.max_steps = 0;
 	run->clock.max_ns = 0;
@@ -215,7 +215,8 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 		fuel_grant(run, fuel_budget(run));
 }
 
-bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns)
+bool cosy_limits_reached(const struct cosy_program *prog, const struct cosy_context *context,
+			 u64 ns)
 {
 	u64 max_ns = limit_of_time(prog, context);
 

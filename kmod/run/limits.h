@@ -55,7 +55,8 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 		       u64 ns);
 
 /* Tells whether a compound that has used `ns` already may not go on. */
-bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);
+bool cosy_limits_reached(const struct cosy_program *prog, const struct cosy_context *context,
+			 u64 ns);
 
 /* Notes, after a leave, the steps and the time that the compound has used since its start. */
 void cosy_limits_stop(struct cosy_activation *run);

@@ -229,7 +229,7 @@ static void run_count(struct cosy_context *context, const struct cosy_activation
 
 /* Fills in an activation, except the parts that a resume restores. */
 static __always_inline void activation_init(struct cosy_activation *run,
-					    struct cosy_context *context, struct cosy_prog *prog,
+					    struct cosy_context *context, struct cosy_program *prog,
 					    const struct cosy_run *argument)
 {
 	static_assert(offsetof(struct cosy_activation, entry) == 0);
@@ -259,7 +259,7 @@ static __always_inline void activation_init(struct cosy_activation *run,
 	run->entry.resume = argument->resume;
 }
 
-static long run_program(struct cosy_context *context, struct cosy_prog *prog,
+static long run_program(struct cosy_context *context, struct cosy_program *prog,
 			struct cosy_run __user *user, const struct cosy_run *argument)
 {
 	struct cosy_activation run __cosy_uninitialized;
@@ -313,7 +313,7 @@ static long run_program(struct cosy_context *context, struct cosy_prog *prog,
 static long run_argument(struct cosy_context *context, struct cosy_run __user *user,
 			 const struct cosy_run *argument)
 {
-	struct cosy_prog *prog;
+	struct cosy_program *prog;
 	unsigned long work;
 	long result;
 

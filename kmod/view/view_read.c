@@ -199,7 +199,7 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 /* Checks that all the bytes lie in the shared buffer, and that there are any. */
 static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 offset, u64 count)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 
 	if (unlikely(!cosy_buffer_has(prog, offset, count) || READ_ONCE(*prog->gone)))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);

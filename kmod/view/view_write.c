@@ -100,7 +100,7 @@ static noinline s64 view_write_small(struct cosy_activation *run, struct cosy_wr
 static __always_inline s64 view_write_from(struct cosy_activation *run, struct cosy_writing *write,
 					   loff_t asked, u64 address)
 {
-	const struct cosy_prog *prog = run->prog;
+	const struct cosy_program *prog = run->prog;
 	u64 offset = cosy_buffer_offset(prog, address);
 
 	if (unlikely(!(write->file->f_mode & FMODE_WRITE)))

@@ -205,7 +205,7 @@ static u32 interp_push(struct libcosy_interp *in, u32 call, u32 callee)
 /* Returns the instruction after the call; traps when the frame names no call. */
 static u32 interp_pop(struct libcosy_interp *in)
 {
-	const struct cosy_program *program = in->program;
+	const struct cosy_validated *program = in->program;
 	struct cosy_state *state = in->state;
 	const struct cosy_function *from;
 	struct cosy_frame *frame;

@@ -19,7 +19,7 @@ enum libcosy_interp_cancel {
 };
 
 struct libcosy_interp {
-	const struct cosy_program *program;
+	const struct cosy_validated *program;
 	struct cosy_state *state;
 	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_ctx */
 	u8 *stack;	/* software stack, 16-byte aligned, with a guard page above it */

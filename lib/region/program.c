@@ -27,7 +27,7 @@ void libcosy_program_child(void)
 	lock.word = 0;
 }
 
-static bool program_needs_stack(const struct cosy_program *program)
+static bool program_needs_stack(const struct cosy_validated *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
 		const struct bpf_insn *insn = &program->insns[i];
@@ -40,7 +40,7 @@ static bool program_needs_stack(const struct cosy_program *program)
 }
 
 /* True if a program has a call that libc may make a cancellation point. */
-static bool program_cancels(const struct cosy_program *program)
+static bool program_cancels(const struct cosy_validated *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
 		const struct cosy_call *call = libcosy_program_call(program, i);
@@ -55,7 +55,7 @@ static bool program_cancels(const struct cosy_program *program)
  * True if RUN's two counts say what a program gains: of a composite they do not tell how many
  * calls it stands for, and a call that its thunk answers counts as an ordinary one.
  */
-static bool program_is_counted(const struct cosy_program *program)
+static bool program_is_counted(const struct cosy_validated *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
 		const struct cosy_call *call = libcosy_program_call(program, i);
@@ -103,7 +103,7 @@ void libcosy_program_destroy(struct cosy_loaded *loaded)
 
 	if (free.handle && place >> 32 == libcosy_generation())
 		libcosy_context_ioctl(COSY_IOC_FREE, &free);
-	cosy_program_deinit(&loaded->program);
+	cosy_validated_deinit(&loaded->program);
 	core_free(loaded);
 }
 

@@ -17,7 +17,7 @@
 
 struct cosy_loaded {
 	struct cosy_container container;
-	struct cosy_program program;
+	struct cosy_validated program;
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	bool forced;	  /* -fcosy-force: it is never given up */
@@ -41,7 +41,7 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 void libcosy_program_destroy(struct cosy_loaded *loaded);
 
 /* Returns the call that instruction `i` makes, of the kernel's or an operation; NULL: none. */
-static inline const struct cosy_call *libcosy_program_call(const struct cosy_program *program,
+static inline const struct cosy_call *libcosy_program_call(const struct cosy_validated *program,
 							   u32 i)
 {
 	const struct bpf_insn *insn = &program->insns[i];

@@ -174,7 +174,7 @@ static void run_finish_arrival(u64 *r, long result)
 }
 
 /* Returns the operation that is under way with r5 as its mark, or 0. */
-static u32 run_under_way(const struct cosy_program *program, const struct libcosy_activation *act)
+static u32 run_under_way(const struct cosy_validated *program, const struct libcosy_activation *act)
 {
 	if (!act->run.resume || !COSY_IS_UNDER_WAY(act->state.reg[5]))
 		return 0;
@@ -182,7 +182,8 @@ static u32 run_under_way(const struct cosy_program *program, const struct libcos
 }
 
 /* True if it is in the middle of a read_file or write_file, whose file is in r1. */
-static bool run_is_in_file(const struct cosy_program *program, const struct libcosy_activation *act)
+static bool run_is_in_file(const struct cosy_validated *program,
+			   const struct libcosy_activation *act)
 {
 	u32 operation = run_under_way(program, act);
 
@@ -198,7 +199,7 @@ static void run_left_over(const struct cosy_loaded *loaded, const struct libcosy
 }
 
 /* Puts RUN's result, which is that of an interrupted call, where the call would have put it. */
-static void run_finish_call(const struct cosy_program *program, struct libcosy_activation *act,
+static void run_finish_call(const struct cosy_validated *program, struct libcosy_activation *act,
 			    long result)
 {
 	u64 *r = act->state.reg;
@@ -386,7 +387,7 @@ struct cancellable {
  * call comes back.  One that has moved something gives its count, and the next point is where the
  * thread ends.  A call leaves nothing in r1-r5, which tells it from a jump to that place.
  */
-static bool run_is_after_interrupted(const struct cosy_program *program,
+static bool run_is_after_interrupted(const struct cosy_validated *program,
 				     const struct libcosy_activation *act)
 {
 	const u64 *r = act->state.reg;

@@ -60,9 +60,9 @@ static inline struct cosy_compound *assemble(const struct bpf_insn *insns, u32 i
 }
 
 /* Validates, or ends the test. */
-static inline struct cosy_program validated(const struct bpf_insn *insns, u32 insn_cnt)
+static inline struct cosy_validated validated(const struct bpf_insn *insns, u32 insn_cnt)
 {
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why = {0};
 
 	if (cosy_validate(insns, insn_cnt, &program, &why)) {

@@ -36,7 +36,7 @@ static s64 interpreted(u32 number, const u64 *args)
 		CALL(number),
 		EXIT(),
 	};
-	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_validated program = validated(insns, COUNT(insns));
 	struct cosy_state state;
 	struct libcosy_interp in = {
 		.program = &program,
@@ -47,7 +47,7 @@ static s64 interpreted(u32 number, const u64 *args)
 	};
 
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_DONE);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return in.ret;
 }
 

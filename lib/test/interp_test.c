@@ -17,7 +17,7 @@
 
 static u8 *stack; /* below a guard page */
 static struct cosy_state state;
-static struct cosy_program latest; /* released by the next run, since faults jump away */
+static struct cosy_validated latest; /* released by the next run, since faults jump away */
 
 static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 {
@@ -29,7 +29,7 @@ static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 		.stack_size = STACK_SIZE,
 	};
 
-	cosy_program_deinit(&latest);
+	cosy_validated_deinit(&latest);
 	latest = validated(insns, cnt);
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_DONE);
 	return in.ret;
@@ -411,7 +411,7 @@ static void local_calls(void)
  */
 static void hand_over(unsigned int stop)
 {
-	struct cosy_program program = validated(fib, FIB_CNT);
+	struct cosy_validated program = validated(fib, FIB_CNT);
 	struct cosy_state *moved = NULL;
 	u64 n = 9, stops = 0;
 	struct libcosy_interp in = {
@@ -445,13 +445,13 @@ static void hand_over(unsigned int stop)
 	CHECK_EQ(in.ret, 34);
 	CHECK(stops > 100);
 	free(moved);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 static void limits(void)
 {
 	struct bpf_insn insns[] = {ALU64_K(BPF_ADD, 0, 1), JUMP(-2), EXIT()};
-	struct cosy_program program = validated(insns, 3);
+	struct cosy_validated program = validated(insns, 3);
 	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
@@ -469,7 +469,7 @@ static void limits(void)
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.kernel_ns >= 20000000);
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* Checks that once the time is up no other call is made, however few there were. */
@@ -480,7 +480,7 @@ static void limit_of_long_calls(void)
 		ALU64_K(BPF_ADD, 7, 1), MOV_X(1, 6),	      MOV_K(2, 1),
 		MOV_K(3, sizeof(text)), CALL(COSY_OP_memset), JUMP(-6),
 	};
-	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
+	struct cosy_validated program = validated(insns, sizeof(insns) / sizeof(*insns));
 	struct libcosy_interp in = {.program = &program, .state = &state, .resume = 1, .max_ns = 1};
 
 	/* One operation may be made first: between calls the clock is not read each time. */
@@ -489,7 +489,7 @@ static void limit_of_long_calls(void)
 	state.reg[6] = (u64)text;
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.reg[7] <= 2);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 /* --- Faults -------------------------------------------------------------------- */
@@ -581,7 +581,7 @@ static void faults(void)
 /* Returns by a saved frame that names no call of this program. */
 static void forged_return(void)
 {
-	struct cosy_program program = validated(fib, FIB_CNT);
+	struct cosy_validated program = validated(fib, FIB_CNT);
 	struct cosy_frame *frame = (struct cosy_frame *)stack;
 	u64 n = 5;
 	struct libcosy_interp in = {
@@ -605,7 +605,7 @@ static void forged_return(void)
 			libcosy_interp_run(&in, 0);
 		CHECK_EQ(sig, SIGILL);
 	}
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 int main(void)
@@ -629,6 +629,6 @@ int main(void)
 	limit_of_long_calls();
 	faults();
 	forged_return();
-	cosy_program_deinit(&latest);
+	cosy_validated_deinit(&latest);
 	return check_result();
 }

@@ -51,7 +51,7 @@ static void print_all(const struct cosy_container *container)
 static void run(const struct cosy_container *container, u8 choice)
 {
 	struct source source = {&choice, 1};
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct differential setting;
 	struct cosy_reject why = {0};
 
@@ -68,7 +68,7 @@ static void run(const struct cosy_container *container, u8 choice)
 		fprintf(stderr, "PROBLEM: %s\n", setting.problem);
 		abort();
 	}
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct source source = {data, size};
 	struct bpf_insn insns[GENERATE_MAX];
 	struct differential setting;
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct cosy_reject why;
 	bool mutated;
 	u32 count;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		bool fine = differential_run(&setting, &program);
 
 		fuzz_executions++;
-		cosy_program_deinit(&program);
+		cosy_validated_deinit(&program);
 		if (fine)
 			return 0;
 	}

@@ -125,7 +125,7 @@ static enum outcome outcome_of(u32 status)
 }
 
 /* Interprets from the access at *at to a resume point or the end. */
-static enum outcome hand_over(const struct cosy_program *program, struct world *real,
+static enum outcome hand_over(const struct cosy_validated *program, struct world *real,
 			      struct cosy_state *state, u32 *at, bool by_reference)
 {
 	enum outcome outcome;
@@ -145,7 +145,7 @@ static enum outcome hand_over(const struct cosy_program *program, struct world *
  * since the thunks leave at unaligned atomics, too.  A forged state is not handed over: libcosy's
  * interpreter need not stand one.
  */
-static enum outcome run_kernel(const struct cosy_program *program, struct world *real, u32 handle,
+static enum outcome run_kernel(const struct cosy_validated *program, struct world *real, u32 handle,
 			       u32 start, struct cosy_state *state, u32 *at)
 {
 	struct cosy_run run = {
@@ -182,7 +182,7 @@ static enum outcome run_kernel(const struct cosy_program *program, struct world 
 /* --- Comparing ---------------------------------------------------------------------------- */
 
 /* Compares two states of which a program goes on at instruction `at`. */
-static bool same_state(const struct cosy_program *program, u32 at,
+static bool same_state(const struct cosy_validated *program, u32 at,
 		       const struct cosy_state *expected, const struct cosy_state *got)
 {
 	u32 i, words = 0;
@@ -216,7 +216,7 @@ static bool is_known(enum outcome outcome)
 	return outcome == RUN_LIMIT || (device >= 0 && outcome != RUN_DONE);
 }
 
-static bool run_both(const struct differential *setting, const struct cosy_program *program,
+static bool run_both(const struct differential *setting, const struct cosy_validated *program,
 		     u32 handle, struct world *model, struct world *real)
 {
 	u32 start = 0, at = 0, real_at = 0;
@@ -280,7 +280,7 @@ static bool run_one(const u8 *bytes, size_t size)
 {
 	struct bpf_insn insns[GENERATE_MAX];
 	struct differential setting;
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct world model, real;
 	u32 count = real_program(bytes, size, &setting, insns), handle = 0;
 	bool fine;
@@ -295,7 +295,7 @@ static bool run_one(const u8 *bytes, size_t size)
 	world_deinit(&model);
 	if (handle)
 		unload(handle);
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	if (!fine)
 		print_program(insns, count);
 	counts.programs++;

@@ -117,7 +117,7 @@ static enum outcome stopped_by(int number)
 	return (u64)fault_address == WORLD_STACK_BASE + WORLD_STACK_SIZE ? RUN_STACK : RUN_FAULT;
 }
 
-enum outcome real_interpret(const struct cosy_program *program, struct world *real,
+enum outcome real_interpret(const struct cosy_validated *program, struct world *real,
 			    struct cosy_state *state, u32 *at, u32 stop)
 {
 	struct libcosy_interp in = {

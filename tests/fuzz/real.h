@@ -28,7 +28,7 @@ void real_worlds(const struct differential *setting, struct world *model, struct
  * it is meant to get; *at is then as before, so it is where that was only with accesses and resume
  * points in `stop`.  Without them, an access across the stack's end is RUN_STACK.
  */
-enum outcome real_interpret(const struct cosy_program *program, struct world *real,
+enum outcome real_interpret(const struct cosy_validated *program, struct world *real,
 			    struct cosy_state *state, u32 *at, u32 stop);
 
 #endif /* COSY_FUZZ_REAL_H */

@@ -16,11 +16,11 @@ std::string cosy::validateCode(const std::vector<uint8_t> &Code,
                                uint32_t &Insn) {
   std::vector<bpf_insn> Insns(Code.size() / sizeof(bpf_insn));
   std::memcpy(Insns.data(), Code.data(), Insns.size() * sizeof(bpf_insn));
-  cosy_program Program;
+  cosy_validated Program;
   cosy_reject Reject = {};
   int Error = cosy_validate(Insns.data(), Insns.size(), &Program, &Reject);
   if (!Error) {
-    cosy_program_deinit(&Program);
+    cosy_validated_deinit(&Program);
     return "";
   }
   Insn = Reject.insn;

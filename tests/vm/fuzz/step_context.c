@@ -167,7 +167,7 @@ static _Atomic bool resumes[MAX_RESUME];
 static void resumes_note(const struct container *c, uint32_t size)
 {
 	struct cosy_container container;
-	struct cosy_program program;
+	struct cosy_validated program;
 
 	if (cosy_compound_open(c, size, &container, NULL) ||
 	    cosy_validate(container.insns, container.insn_cnt, &program, NULL))
@@ -175,7 +175,7 @@ static void resumes_note(const struct container *c, uint32_t size)
 	for (uint32_t i = 0; i < program.insn_cnt && i + 1 < MAX_RESUME; i++)
 		if (program.marks[i] & COSY_MARK_RESUME)
 			resumes[i + 1] = true;
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 }
 
 static bool resumes_from(uint32_t resume)

@@ -81,7 +81,7 @@ static void pipes_make(void)
 /* Interprets in user mode from where RUN left. */
 static int64_t interpret(const struct bpf_insn *insns)
 {
-	struct cosy_program program;
+	struct cosy_validated program;
 	struct libcosy_interp in = {
 		.program = &program,
 		.state = &the_run.state,
@@ -92,7 +92,7 @@ static int64_t interpret(const struct bpf_insn *insns)
 
 	MUST(!cosy_validate(insns, AT_CALL + 2, &program, NULL));
 	CHECK(libcosy_interp_run(&in, 0) == COSY_DONE, "the interpreter did not end");
-	cosy_program_deinit(&program);
+	cosy_validated_deinit(&program);
 	return in.ret;
 }
 
