@@ -17,6 +17,7 @@
 #include <linux/static_call.h>
 #include <linux/user_namespace.h>
 #include "compat/compat.h"
+#include "compat/statx.h"
 #include "fast/attributes.h"
 #include "fast/guard.h"
 #include "fast/mount.h"
@@ -39,6 +40,20 @@ static u32 gid_seen(struct user_namespace *ns, kgid_t gid)
 	return from_kgid_munged(ns, gid);
 }
 
+#define PUT_STAT_TIME(field, time)                                                                 \
+	do {                                                                                       \
+		unsafe_put_user((time).tv_sec, &to->field, fault);                                 \
+		unsafe_put_user((time).tv_nsec, &to->field##_nsec, fault);                         \
+	} while (0)
+
+#define PUT_STAT_PADDING()                                                                         \
+	do {                                                                                       \
+		unsafe_put_user(0, &to->__pad0, fault);                                            \
+		unsafe_put_user(0, &to->__unused[0], fault);                                       \
+		unsafe_put_user(0, &to->__unused[1], fault);                                       \
+		unsafe_put_user(0, &to->__unused[2], fault);                                       \
+	} while (0)
+
 /* Writes a struct stat as cp_new_stat does; no field of x86-64's can overflow. */
 static __always_inline int stat_put(struct stat __user *to, const struct kstat *stat)
 {
@@ -53,20 +68,14 @@ static __always_inline int stat_put(struct stat __user *to, const struct kstat *
 	unsafe_put_user(stat->mode, &to->st_mode, fault);
 	unsafe_put_user(uid, &to->st_uid, fault);
 	unsafe_put_user(gid, &to->st_gid, fault);
-	unsafe_put_user(0, &to->__pad0, fault);
 	unsafe_put_user(new_encode_dev(stat->rdev), &to->st_rdev, fault);
 	unsafe_put_user(stat->size, &to->st_size, fault);
 	unsafe_put_user(stat->blksize, &to->st_blksize, fault);
 	unsafe_put_user(stat->blocks, &to->st_blocks, fault);
-	unsafe_put_user(stat->atime.tv_sec, &to->st_atime, fault);
-	unsafe_put_user(stat->atime.tv_nsec, &to->st_atime_nsec, fault);
-	unsafe_put_user(stat->mtime.tv_sec, &to->st_mtime, fault);
-	unsafe_put_user(stat->mtime.tv_nsec, &to->st_mtime_nsec, fault);
-	unsafe_put_user(stat->ctime.tv_sec, &to->st_ctime, fault);
-	unsafe_put_user(stat->ctime.tv_nsec, &to->st_ctime_nsec, fault);
-	unsafe_put_user(0, &to->__unused[0], fault);
-	unsafe_put_user(0, &to->__unused[1], fault);
-	unsafe_put_user(0, &to->__unused[2], fault);
+	PUT_STAT_TIME(st_atime, stat->atime);
+	PUT_STAT_TIME(st_mtime, stat->mtime);
+	PUT_STAT_TIME(st_ctime, stat->ctime);
+	PUT_STAT_PADDING();
 	cosy_access_end();
 	return 0;
 
@@ -155,8 +164,9 @@ static __always_inline void inode_fill(struct inode *inode, u32 request_mask, st
 }
 
 /*
- * Does inode_fill and stat_put field by field, so that none waits on the stack.  `dev` is the super
- * block's number as stat tells it.
+ * Does inode_fill and stat_put field by field, so that none waits on the stack: by way of a struct
+ * kstat each field would be stored and loaded once more.  `dev` is the super block's number as stat
+ * tells it.
  */
 static __always_inline int stat_put_inode(struct stat __user *to, struct inode *inode, u32 dev)
 {
@@ -176,24 +186,18 @@ static __always_inline int stat_put_inode(struct stat __user *to, struct inode *
 	unsafe_put_user(data_race(inode->i_mode), &to->st_mode, fault);
 	unsafe_put_user(uid, &to->st_uid, fault);
 	unsafe_put_user(gid, &to->st_gid, fault);
-	unsafe_put_user(0, &to->__pad0, fault);
 	unsafe_put_user(likely(!inode->i_rdev) ? 0 : new_encode_dev(inode->i_rdev), &to->st_rdev,
 			fault);
 	unsafe_put_user(i_size_read(inode), &to->st_size, fault);
 	unsafe_put_user(i_blocksize(inode), &to->st_blksize, fault);
 	unsafe_put_user(data_race(inode->i_blocks), &to->st_blocks, fault);
 	time = data_race(inode_get_atime(inode));
-	unsafe_put_user(time.tv_sec, &to->st_atime, fault);
-	unsafe_put_user(time.tv_nsec, &to->st_atime_nsec, fault);
+	PUT_STAT_TIME(st_atime, time);
 	time = coarse ? data_race(inode_get_mtime(inode)) : queried.mtime;
-	unsafe_put_user(time.tv_sec, &to->st_mtime, fault);
-	unsafe_put_user(time.tv_nsec, &to->st_mtime_nsec, fault);
+	PUT_STAT_TIME(st_mtime, time);
 	time = coarse ? data_race(inode_get_ctime(inode)) : queried.ctime;
-	unsafe_put_user(time.tv_sec, &to->st_ctime, fault);
-	unsafe_put_user(time.tv_nsec, &to->st_ctime_nsec, fault);
-	unsafe_put_user(0, &to->__unused[0], fault);
-	unsafe_put_user(0, &to->__unused[1], fault);
-	unsafe_put_user(0, &to->__unused[2], fault);
+	PUT_STAT_TIME(st_ctime, time);
+	PUT_STAT_PADDING();
 	cosy_access_end();
 	return 0;
 
@@ -263,30 +267,6 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 
 /* --- statx ------------------------------------------------------------------------------ */
 
-/*
- * Tells whether statx_put knows each field of struct statx: a later kernel's come out of its
- * padding.
- */
-#define STATX_PADDING (sizeof(((struct statx *)NULL)->__spare3) / sizeof(u64))
-#if defined(COSY_HAVE_STATX_MAX_OPT)
-#define STATX_IS_KNOWN (STATX_PADDING == 8)
-#elif defined(STATX_WRITE_ATOMIC)
-#define STATX_IS_KNOWN (STATX_PADDING == 9)
-#elif defined(STATX_SUBVOL)
-#define STATX_IS_KNOWN (STATX_PADDING == 11)
-#else
-#define STATX_IS_KNOWN (STATX_PADDING == 12)
-#endif
-
-/* Answers that a file system may add for the kernel alone. */
-#ifdef STATX_CHANGE_COOKIE
-#define STATX_OWN      STATX_CHANGE_COOKIE
-#define STATX_ATTR_OWN STATX_ATTR_CHANGE_MONOTONIC
-#else
-#define STATX_OWN      0
-#define STATX_ATTR_OWN 0ull
-#endif
-
 #define PUT_TIME(field, time)                                                                      \
 	do {                                                                                       \
 		unsafe_put_user((time).tv_sec, &to->field.tv_sec, fault);                          \
@@ -299,13 +279,13 @@ static __always_inline int statx_put(struct statx __user *to, const struct kstat
 {
 	struct user_namespace *ns = current_user_ns();
 	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
-	size_t rest = offsetofend(struct statx, stx_dio_offset_align);
+	size_t rest = COSY_STATX_END;
 
 	static_assert(sizeof(*to) == COSY_STATX_SIZE);
 	cosy_access_begin();
-	unsafe_put_user(stat->result_mask & ~STATX_OWN, &to->stx_mask, fault);
+	unsafe_put_user(stat->result_mask & ~COSY_STATX_OWN, &to->stx_mask, fault);
 	unsafe_put_user(stat->blksize, &to->stx_blksize, fault);
-	unsafe_put_user(stat->attributes & ~STATX_ATTR_OWN, &to->stx_attributes, fault);
+	unsafe_put_user(stat->attributes & ~COSY_STATX_ATTR_OWN, &to->stx_attributes, fault);
 	unsafe_put_user(stat->nlink, &to->stx_nlink, fault);
 	unsafe_put_user(uid, &to->stx_uid, fault);
 	unsafe_put_user(gid, &to->stx_gid, fault);
@@ -326,24 +306,7 @@ static __always_inline int statx_put(struct statx __user *to, const struct kstat
 	unsafe_put_user(stat->mnt_id, &to->stx_mnt_id, fault);
 	unsafe_put_user(stat->dio_mem_align, &to->stx_dio_mem_align, fault);
 	unsafe_put_user(stat->dio_offset_align, &to->stx_dio_offset_align, fault);
-#ifdef STATX_SUBVOL
-	unsafe_put_user(stat->subvol, &to->stx_subvol, fault);
-	rest = offsetofend(struct statx, stx_subvol);
-#endif
-#ifdef STATX_WRITE_ATOMIC
-	unsafe_put_user(stat->atomic_write_unit_min, &to->stx_atomic_write_unit_min, fault);
-	unsafe_put_user(stat->atomic_write_unit_max, &to->stx_atomic_write_unit_max, fault);
-	unsafe_put_user(stat->atomic_write_segments_max, &to->stx_atomic_write_segments_max, fault);
-	rest = offsetofend(struct statx, stx_atomic_write_segments_max);
-#endif
-#ifdef STATX_DIO_READ_ALIGN
-	unsafe_put_user(stat->dio_read_offset_align, &to->stx_dio_read_offset_align, fault);
-	rest = offsetofend(struct statx, stx_dio_read_offset_align);
-#endif
-#ifdef COSY_HAVE_STATX_MAX_OPT
-	unsafe_put_user(stat->atomic_write_unit_max_opt, &to->stx_atomic_write_unit_max_opt, fault);
-	rest = offsetofend(struct statx, stx_atomic_write_unit_max_opt);
-#endif
+	COSY_STATX_PUT_LATER();
 	if (rest % COSY_WORD) {
 		unsafe_put_user(0, (u32 __user *)((u8 __user *)to + rest), fault);
 		rest += sizeof(u32);
@@ -411,7 +374,7 @@ static __always_inline int statx_put_inode(const struct cosy_activation *run,
 
 bool cosy_statx_is_known(void)
 {
-	return STATX_IS_KNOWN && cosy_mount_ids_are_known();
+	return COSY_STATX_IS_KNOWN && cosy_mount_ids_are_known();
 }
 
 s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *path, int flags,

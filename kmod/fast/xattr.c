@@ -11,6 +11,7 @@
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
 #include <linux/xattr.h>
+#include "compat/acl.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
 #include "run/ordinary.h"
@@ -27,22 +28,14 @@ static s64 acl_missing(struct cosy_activation *run, const struct path *path, con
 		       int type)
 {
 	struct inode *inode = d_backing_inode(path->dentry);
-	struct posix_acl *acl;
+	const struct posix_acl *acl;
+	s64 error;
 
 	acl = type == ACL_TYPE_ACCESS ? READ_ONCE(inode->i_acl) : READ_ONCE(inode->i_default_acl);
 	if (unlikely(IS_POSIXACL(inode) && acl))
 		return cosy_guard_failed(run, COSY_GUARD_CACHED);
-#ifdef COSY_HAVE_GET_ACL
-	acl = vfs_get_acl(cosy_mnt_idmap(path->mnt), path->dentry, name);
-	if (likely(IS_ERR(acl)))
-		return PTR_ERR(acl);
-	posix_acl_release(acl);
-	return cosy_guard_failed(run, COSY_GUARD_CACHED);
-#else
-	s64 result = vfs_getxattr(cosy_mnt_idmap(path->mnt), path->dentry, name, NULL, 0);
-
-	return likely(result < 0) ? result : cosy_guard_failed(run, COSY_GUARD_CACHED);
-#endif
+	error = cosy_acl_ask(path, name);
+	return likely(error) ? error : cosy_guard_failed(run, COSY_GUARD_CACHED);
 }
 
 static s64 value_get(const struct path *path, const char *name, u64 to, u64 size)

@@ -386,8 +386,8 @@ MUTANTS = [
     Mutant(
         "xattr-list",
         "kmod/fast/xattr.c",
-        "posix_acl_release(acl);\n\treturn cosy_guard_failed(run, COSY_GUARD_CACHED);",
-        "posix_acl_release(acl);\n\treturn -ENODATA;",
+        "return likely(error) ? error : cosy_guard_failed(run, COSY_GUARD_CACHED);",
+        "return likely(error) ? error : -ENODATA;",
         harmless="a list that is there is known before: this one was set since",
     ),
     Mutant(
