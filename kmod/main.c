@@ -62,7 +62,10 @@
  *	  attributes.c		an inode's attributes, without a user's buffer in between
  *	  mount.c		the number of a mount
  *	  permission.c		the permission to search a directory
+ *	  name.h		one component of a path, from the user's memory
+ *	  child.h, child.c	the entry of a name in a directory
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
+ *	  next.h		the name that comes next to the one before it
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
  *	  readlink.c		readlink, readlinkat

@@ -24,14 +24,6 @@
 /* Flags of entries that need more care than a look-up. */
 #define PREFIX_CARE ((DCACHE_MANAGED_DENTRY & ~DCACHE_MOUNTED) | DCACHE_OP_REVALIDATE)
 
-void cosy_child_drop(struct cosy_activation *run)
-{
-	if (!(run->held & COSY_HELD_CHILD))
-		return;
-	run->held &= ~COSY_HELD_CHILD;
-	dput(run->names.child.dentry);
-}
-
 /* --- Mounts on the way --------------------------------------------------------------------- */
 
 /*
@@ -357,4 +349,25 @@ void cosy_root_drop(struct cosy_activation *run)
 	cosy_prefix_drop(run);
 	run->held &= ~(COSY_HELD_ROOT | COSY_HELD_AGREED);
 	path_put(&run->names.root);
+}
+
+/* --- Names that are not there ------------------------------------------------------------- */
+
+s64 cosy_missing_again(struct cosy_activation *run, const struct cosy_found *found,
+		       struct qstr *name, u8 *copy, bool follow, struct dentry **ret)
+{
+	s64 result = -ENOENT;
+
+	if (name->name < copy || name->name > copy + NAME_MAX) {
+		memcpy(copy, name->name, name->len);
+		copy[name->len] = 0;
+		name->name = copy;
+		if (cosy_component_length(copy, name->len + 1) != name->len ||
+		    !cosy_is_component(name))
+			return cosy_guard_failed(run, COSY_GUARD_NAME);
+		result = cosy_child_get(run, found->dir->dentry, name, follow, false, ret);
+	}
+	if (result == -ENOENT && found->dir == &run->names.prefix.dir && !cosy_prefix_holds(run))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	return result;
 }

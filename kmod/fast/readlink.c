@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/next.h"
 
 /* Writes the text of a link, without its NUL, and no more than `size` bytes. */
 static s64 text_write(const struct cosy_activation *run, const char *text, u64 to, u32 size)

@@ -7,6 +7,7 @@
 #include "fast/attributes.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/next.h"
 #include "fast/permission.h"
 #include "fast/stat.h"
 #include "memory/reach.h"

@@ -14,6 +14,7 @@
 #include "compat/acl.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/next.h"
 #include "run/ordinary.h"
 
 /*

@@ -15,11 +15,11 @@
 #include <linux/unistd.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "fast/child.h"
 #include "fast/descriptor.h"
 #include "fast/folio_cursor.h"
 #include "fast/fresh.h"
 #include "fast/guard.h"
-#include "fast/lookup.h"
 #include "load/recall.h"
 #include "load/program.h"
 #include "memory/access.h"

@@ -31,7 +31,7 @@
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
-#include "fast/lookup.h"
+#include "fast/child.h"
 #include "kernel/symbols.h"
 #include "watch/admit.h"
 #include "watch/children.h"

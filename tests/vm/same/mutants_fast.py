@@ -125,17 +125,17 @@ MUTANTS = [
     ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok(to, count)", "0", by="fast_read"),
     # Names and attributes
-    Mutant("name-link", "kmod/fast/lookup.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
+    Mutant("name-link", "kmod/fast/child.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
     Mutant(
         "cached-negative",
-        "kmod/fast/lookup.h",
+        "kmod/fast/child.h",
         "if (unlikely(data_race(d_is_negative(child))))",
         "if (0)",
         by="fast_stat",
     ),
     Mutant(
         "plain_dentry",
-        "kmod/fast/lookup.h",
+        "kmod/fast/child.h",
         "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE",
         "DCACHE_OP_REVALIDATE",
         by="fast_stat",
@@ -213,7 +213,7 @@ MUTANTS = [
         "READ_ONCE(info->swapped) + 1 !=",
         by="same",
     ),
-    Mutant("next-dirfd", "kmod/fast/lookup.h", "|| run->names.child_dirfd != dirfd ||", "||", by="fast_next"),
+    Mutant("next-dirfd", "kmod/fast/next.h", "|| run->names.child_dirfd != dirfd ||", "||", by="fast_next"),
     Mutant(
         "next-prefix",
         "kmod/fast/lookup.h",
@@ -221,53 +221,53 @@ MUTANTS = [
         "dirfd",
         by="fast_next",
     ),
-    Mutant("next-pwd", "kmod/fast/lookup.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_statx"),
+    Mutant("next-pwd", "kmod/fast/next.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_statx"),
     Mutant(
         "next-name",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         ": cosy_name_is(next->d_name.name, at, next->d_name.len + 1))",
         ": cosy_name_is(next->d_name.name, at, next->d_name.len))",
         by="fast_next",
     ),
     Mutant(
         "next-user-name",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         "? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)",
         "? cosy_user_name_is(next->d_name.name, at, next->d_name.len)",
         by="fast_next",
     ),
     Mutant(
         "next-parent",
-        "kmod/fast/lookup.h",
+        "kmod/fast/child.h",
         "child->d_parent != dir || !cosy_dentry_has_siblings(child)",
         "!cosy_dentry_has_siblings(child)",
         by="held",
     ),
     Mutant(
         "next-unhashed",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         "again ? !d_unhashed(next) : cosy_entry_get(next)",
         "again ? true : cosy_entry_get(next)",
         by="fast_next",
     ),
     Mutant(
         "next-refused",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         "cosy_child_refused(next, follow) != COSY_GUARDS_HOLD",
         "0",
         by="fast_list",
     ),
     Mutant(
         "next-search",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         "error = cosy_may_search(run->names.child_dir);",
         "error = 0;",
         by="fast_list",
     ),
-    Mutant("next-changed", "kmod/fast/lookup.h", "read_seqcount_retry(&next->d_seq, seq)", "0", by="held"),
+    Mutant("next-changed", "kmod/fast/next.h", "read_seqcount_retry(&next->d_seq, seq)", "0", by="held"),
     Mutant(
         "next-mounted",
-        "kmod/fast/lookup.h",
+        "kmod/fast/next.h",
         "READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY)",
         "0)",
         by="held",
@@ -322,10 +322,10 @@ MUTANTS = [
     Mutant("prefix-drop", "kmod/run/held.c", "cosy_prefix_drop(run);", "", by="fast_path"),
     # Names that are not there, and those that begin at the root
     Mutant(
-        "missing-uncached", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "1", by="fast_missing"
+        "missing-uncached", "kmod/fast/child.h", "d_inode(dir)->i_op->lookup == simple_lookup", "1", by="fast_missing"
     ),
     Mutant(
-        "missing-served", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "0", by="fast_missing"
+        "missing-served", "kmod/fast/child.h", "d_inode(dir)->i_op->lookup == simple_lookup", "0", by="fast_missing"
     ),
     Mutant(
         "missing-on-way",
@@ -336,7 +336,7 @@ MUTANTS = [
     ),
     Mutant(
         "missing-reached",
-        "kmod/fast/lookup.h",
+        "kmod/fast/lookup.c",
         "found->dir == &run->names.prefix.dir && !cosy_prefix_holds(run)",
         "0",
         by="held",
