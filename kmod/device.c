@@ -8,7 +8,7 @@
 #include "device.h"
 #include "load/buffer.h"
 #include "load/recall.h"
-#include "load/image.h"
+#include "load/jit.h"
 #include "load/program.h"
 #include "memory/access.h"
 #include "move/move.h"
@@ -25,7 +25,7 @@ static long version_ioctl(struct cosy_context *context, void *argument)
 	version->abi = COSY_ABI_VERSION;
 	version->max_insns = COSY_MAX_INSNS;
 	version->max_buffer = COSY_MAX_BUFFER;
-	return cosy_image_features(&version->features);
+	return cosy_jit_features(&version->features);
 }
 
 static long setbuf_ioctl(struct cosy_context *context, void *argument)

@@ -18,6 +18,7 @@
  *	load/			LOAD: from a container to machine code
  *	  program.c		LOAD, FREE
  *	  image.c		validate, sandbox, compile
+ *	  jit.c			the kernel's JIT: its abilities, one compilation
  *	  cache.c		compiled programs, for a user's next process
  *	  history.c		how much a user's processes saved in each region
  *	  recall.c		RECALL: a context and that history
@@ -120,7 +121,7 @@
 #include "kernel/symbols.h"
 #include "kernel/types.h"
 #include "load/cache.h"
-#include "load/image.h"
+#include "load/jit.h"
 #include "load/processor.h"
 #include "move/move.h"
 #include "run/dispatch.h"
@@ -147,7 +148,7 @@ static int __init cosy_init(void)
 	cosy_attributes_init();
 	cosy_permission_init();
 	cosy_mount_init();
-	cosy_image_init();
+	cosy_jit_init();
 	error = cosy_cache_init();
 	if (error)
 		goto out;

@@ -65,9 +65,4 @@ void cosy_image_put(struct cosy_image *image);
 /* Tells whether compiling now would give such an image: the JIT is on, and blinds as it did. */
 bool cosy_image_fits(const struct cosy_image *image);
 
-/* Finds out COSY_FEATURE_* of this kernel as it is set up now.  0 or -ENOMEM. */
-int cosy_image_features(u64 *features);
-
-void cosy_image_init(void);
-
 #endif /* COSY_IMAGE_H */

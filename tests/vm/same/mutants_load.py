@@ -36,8 +36,8 @@ MUTANTS = [
     Mutant(
         "image-valid",
         "kmod/load/image.c",
-        "\tif (error)\n\t\treturn ERR_PTR(error);\n\terror = jit_learn();",
-        "\terror = jit_learn();",
+        "\tif (error)\n\t\treturn ERR_PTR(error);\n\terror = cosy_jit_abilities(&how);",
+        "\terror = cosy_jit_abilities(&how);",
         by="kmod_device",
     ),
     Mutant(
@@ -53,8 +53,8 @@ MUTANTS = [
     Mutant(
         "image-off",
         "kmod/load/image.c",
-        "return !jit_ask(&compiles, &blinds) && compiles &&",
-        "return !jit_ask(&compiles, &blinds) &&",
+        "return !cosy_jit_ask(&compiles, &blinds) && compiles &&",
+        "return !cosy_jit_ask(&compiles, &blinds) &&",
         by="kmod_cache",
     ),
     Mutant(
