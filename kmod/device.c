@@ -86,7 +86,8 @@ static long move_ioctl(struct cosy_context *context, void *argument)
 
 /*
  * Copies a request of the size that we know, which is made for each message.  False: it has another
- * size, or cannot be read; any_ioctl finds out.
+ * size, or cannot be read; any_ioctl finds out.  RUN's copy (argument_get) is apart: it leaves out
+ * the words of answers, and keeps its fields in registers, which one loop over words would not.
  */
 static __always_inline bool move_copy_in(struct cosy_move *move, const void __user *from)
 {

@@ -196,28 +196,19 @@ s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 	return seek_result(run, r, result);
 }
 
-static __always_inline s64 call_try_view_read(struct cosy_activation *run, const u64 *r)
-{
-	return cosy_view_read(run, r[1], r[2], r[3]);
-}
-CALL_WITH_SITES(view_read, __NR_read)
+/* A read that makes views, or with COSY_ORDINARY_CALLS an ordinary one. */
+#define VIEW_READ(name, number, ...)                                                               \
+	static __always_inline s64 call_try_##name(struct cosy_activation *run, const u64 *r)      \
+	{                                                                                          \
+		return cosy_##name(run, __VA_ARGS__);                                              \
+	}                                                                                          \
+	CALL_WITH_SITES(name, number)                                                              \
+	s64 cosy_op_##name(struct cosy_activation *run, u64 *r)                                    \
+	{                                                                                          \
+		if (unlikely(run->prog->ordinary))                                                 \
+			return call_ordinary(run, r, number);                                      \
+		return call_make_##name(run, r);                                                   \
+	}
 
-s64 cosy_op_view_read(struct cosy_activation *run, u64 *r)
-{
-	if (unlikely(run->prog->ordinary))
-		return call_ordinary(run, r, __NR_read);
-	return call_make_view_read(run, r);
-}
-
-static __always_inline s64 call_try_view_pread(struct cosy_activation *run, const u64 *r)
-{
-	return cosy_view_pread(run, r[1], r[2], r[3], r[4]);
-}
-CALL_WITH_SITES(view_pread, __NR_pread64)
-
-s64 cosy_op_view_pread(struct cosy_activation *run, u64 *r)
-{
-	if (unlikely(run->prog->ordinary))
-		return call_ordinary(run, r, __NR_pread64);
-	return call_make_view_pread(run, r);
-}
+VIEW_READ(view_read, __NR_read, r[1], r[2], r[3])
+VIEW_READ(view_pread, __NR_pread64, r[1], r[2], r[3], r[4])

@@ -55,8 +55,8 @@ static __always_inline unsigned long cosy_folio_flags(const struct folio *folio)
 /* Looks at all of a folio's flags that matter at once: it is up to date and nothing else. */
 static inline bool cosy_folio_sound(const struct folio *folio)
 {
-	const unsigned long interesting = BIT(PG_uptodate) | BIT(PG_readahead) | BIT(PG_head) |
-					  __PG_HWPOISON;
+	const unsigned long interesting =
+		BIT(PG_uptodate) | BIT(PG_readahead) | BIT(PG_head) | __PG_HWPOISON;
 
 	return (cosy_folio_flags(folio) & interesting) == BIT(PG_uptodate);
 }

@@ -160,4 +160,20 @@ out:
 	return i < length ? i - skew : COSY_NOT_FOUND;
 }
 
+/*
+ * Goes on with a search after `now` bytes from `*from` on, in which the scan has found nothing but
+ * perhaps a fault (`index`).  False: it ends.
+ */
+static __always_inline bool cosy_search_goes_on(struct cosy_activation *run, u64 *from, u64 *length,
+						u64 now, u64 index)
+{
+	if (index == COSY_FAULTED) {
+		cosy_leave_fault(run, *from);
+		return false;
+	}
+	*from += now;
+	*length -= now;
+	return cosy_spend(run, now);
+}
+
 #endif /* COSY_MEMORY_H */

@@ -257,13 +257,7 @@ static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 lengt
 		}
 		if (likely(index < now))
 			return from + index;
-		if (index == COSY_FAULTED) {
-			cosy_leave_fault(run, from);
-			return 0;
-		}
-		from += now;
-		length -= now;
-		if (!cosy_spend(run, now))
+		if (!cosy_search_goes_on(run, &from, &length, now, index))
 			return 0;
 	}
 	return 0;

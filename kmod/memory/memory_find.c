@@ -19,13 +19,7 @@ static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u6
 		index = cosy_scan(place.at, now, pattern, zero);
 		if (likely(index < now))
 			return from + index;
-		if (index == COSY_FAULTED) {
-			cosy_leave_fault(run, from);
-			return 0;
-		}
-		from += now;
-		length -= now;
-		if (!cosy_spend(run, now))
+		if (!cosy_search_goes_on(run, &from, &length, now, index))
 			return 0;
 	}
 	return 0;

@@ -154,8 +154,8 @@ static bool loan_is_unchanged(const struct cosy_slots *s)
 /* Tells whether to lend pages of an arena though they were rewritten since. */
 static bool loan_is_retried(const struct cosy_arena *arena, u64 length)
 {
-	return length >= MIN_SOCKET_LOAN && (arena->rewritten < MAX_REWRITTEN ||
-					     (arena->rewritten + 1) % REWRITTEN_RETRY == 0);
+	return length >= MIN_SOCKET_LOAN &&
+	       (arena->rewritten < MAX_REWRITTEN || (arena->rewritten + 1) % REWRITTEN_RETRY == 0);
 }
 
 /* Counts the loans in turn whose pages were rewritten. */

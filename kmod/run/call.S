@@ -241,9 +241,8 @@ THUNK_END cosy_thunk_getpid
 
 /* --- Local calls ------------------------------------------------------------------- */
 
-/* Pushes a frame.  AX = insn << 16 | caller's words << 8 | callee's words. */
-THUNK cosy_thunk_push
-	SPEND_FUEL .Lpush_refuel
+/* Calls a function of frame.h with the registers saved here, the end of the frame, and AX. */
+.macro CALL_FRAME function
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
 	FORGET_BRANCHES
@@ -251,7 +250,13 @@ THUNK cosy_thunk_push
 	mov	%rsp, %rsi
 	lea	-SLOT_SIZE(%rbp), %rdx
 	mov	%r10d, %ecx
-	call	cosy_frame_push
+	call	\function
+.endm
+
+/* Pushes a frame.  AX = insn << 16 | caller's words << 8 | callee's words. */
+THUNK cosy_thunk_push
+	SPEND_FUEL .Lpush_refuel
+	CALL_FRAME cosy_frame_push
 	mov	%eax, %r9d
 	RESTORE_R6_TO_R9
 	RESTORE_R0_TO_R5
@@ -267,14 +272,7 @@ THUNK_END cosy_thunk_push
 /* Pops a frame.  AX = insn; returns AX = the local call to go on after. */
 THUNK cosy_thunk_pop
 	SPEND_FUEL .Lpop_refuel
-	SAVE_R0_TO_R5
-	SAVE_R6_TO_R9
-	FORGET_BRANCHES
-	mov	STATE, %rdi
-	mov	%rsp, %rsi
-	lea	-SLOT_SIZE(%rbp), %rdx
-	mov	%r10d, %ecx
-	call	cosy_frame_pop
+	CALL_FRAME cosy_frame_pop
 	mov	%rax, %r10
 	RESTORE_R6_TO_R9
 	RESTORE_R0_TO_R5
