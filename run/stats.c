@@ -9,13 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../core/printable.h"
 #include "environment.h"
 #include "file/lease.h"
 #include "file/map.h"
 #include "file/price.h"
 #include "file/policy.h"
 #include "file/window.h"
+#include "line.h"
 #include "next.h"
 #include "stats.h"
 #include "syscall.h"
@@ -29,41 +29,6 @@
 
 struct stats stats;
 bool stats_silent, stats_asked;
-
-/* A line under construction; safe in a signal handler, too. */
-struct line {
-	char text[400];
-	size_t len;
-};
-
-static void line_text(struct line *line, const char *text)
-{
-	while (*text && line->len < sizeof(line->text) - 1)
-		line->text[line->len++] = *text++;
-}
-
-static void line_number(struct line *line, unsigned long number)
-{
-	char digits[24], *digit = digits + sizeof(digits) - 1;
-
-	*digit = 0;
-	do {
-		*--digit = '0' + number % 10;
-		number /= 10;
-	} while (number);
-	line_text(line, digit);
-}
-
-/* Prints the line.  Names in it are those of programs and files. */
-static void line_print(struct line *line, int to)
-{
-	line->text[line->len] = 0;
-	printable_clean(line->text);
-	line->len = strlen(line->text);
-	line->text[line->len++] = '\n';
-	cosy_syscall3(SYS_write, to, (unsigned long)line->text, line->len);
-	line->len = 0;
-}
 
 /* Reads a number, and passes it and a comma after it. */
 static unsigned long number_next(const char **text)
@@ -156,24 +121,12 @@ static void stats_explain(int fd, const char *what, enum guard why)
 	explained.opened = true;
 	if (to < 0)
 		return;
-	line_text(&line, "cosy: ");
-	line_text(&line, explained.path);
-	line_text(&line, ", descriptor ");
-	line_number(&line, fd);
-	line_text(&line, ": ");
-	line_text(&line, what);
-	if (why < GUARDS) {
-		line_text(&line, ": ");
-		line_text(&line, guard_name(why));
-		line_text(&line, " does not hold (");
-		line_text(&line, guard_what(why));
-		line_text(&line, ")");
-	}
+	line_format(&line, "cosy: %s, descriptor %lu: %s", explained.path, (unsigned long)fd, what);
+	if (why < GUARDS)
+		line_format(&line, ": %s does not hold (%s)", guard_name(why), guard_what(why));
 	policy_find(fd, 0, &policy);
-	if (policy.place[0]) {
-		line_text(&line, "; rule ");
-		line_text(&line, policy.place);
-	}
+	if (policy.place[0])
+		line_format(&line, "; rule %s", policy.place);
 	line_print(&line, to);
 }
 
@@ -191,14 +144,10 @@ static void stats_explain_nothing(void)
 	to = outlet_descriptor(&explained.outlet);
 	if (to < 0)
 		return;
-	line_text(&line, "cosy: ");
-	line_text(&line, explained.path);
-	line_text(&line, ": ");
-	line_text(&line, environment_program());
-	line_text(&line, " (");
-	line_number(&line, process);
-	line_text(&line, ") has not opened it by libc's open(); files of stdio's have a buffer "
-			 "already");
+	line_format(
+		&line,
+		"cosy: %s: %s (%lu) has not opened it by libc's open(); files of stdio's have a buffer already",
+		explained.path, environment_program(), process);
 	line_print(&line, to);
 }
 
@@ -278,10 +227,8 @@ static void stats_print_guards(int to, const char *what, const unsigned long *co
 	for (int guard = 0; guard < GUARDS; guard++) {
 		if (!counts[guard])
 			continue;
-		line_text(&line, line.len ? ", " : what);
-		line_text(&line, guard_name(guard));
-		line_text(&line, " ");
-		line_number(&line, counts[guard]);
+		line_format(&line, "%s%s %lu", line.len ? ", " : what, guard_name(guard),
+			    counts[guard]);
 	}
 	if (line.len)
 		line_print(&line, to);
@@ -293,15 +240,9 @@ static void stats_print_relaxed(int to)
 
 	if (!stats.trunc && !stats.coalesce && !stats.reflink)
 		return;
-	line_text(&line, "cosy: relaxed: trunc ");
-	line_number(&line, stats.trunc);
-	line_text(&line, ", coalesce ");
-	line_number(&line, stats.coalesce);
-	line_text(&line, " writes into ");
-	line_number(&line, stats.coalesce_flushes);
-	line_text(&line, ", reflink ");
-	line_number(&line, stats.reflink);
-	line_text(&line, " bytes");
+	line_format(&line,
+		    "cosy: relaxed: trunc %lu, coalesce %lu writes into %lu, reflink %lu bytes",
+		    stats.trunc, stats.coalesce, stats.coalesce_flushes, stats.reflink);
 	line_print(&line, to);
 }
 
@@ -311,13 +252,10 @@ static void stats_print_metadata(int to)
 
 	if (!stats.metadata_reads)
 		return;
-	line_text(&line, "cosy: metadata: ");
-	line_number(&line, stats.metadata_served);
-	line_text(&line, " calls served, from ");
-	line_number(&line, stats.metadata_entries);
-	line_text(&line, " entries of ");
-	line_number(&line, stats.metadata_reads);
-	line_text(&line, " reads of directories");
+	line_format(
+		&line,
+		"cosy: metadata: %lu calls served, from %lu entries of %lu reads of directories",
+		stats.metadata_served, stats.metadata_entries, stats.metadata_reads);
 	line_print(&line, to);
 }
 
@@ -327,35 +265,16 @@ static void stats_print_counts(int to)
 	char name[16] = "";
 
 	cosy_syscall3(SYS_prctl, PR_GET_NAME, (unsigned long)name, 0);
-	line_text(&line, "cosy: ");
-	line_text(&line, name);
-	line_text(&line, " (");
-	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
-	line_text(&line, "): ");
-	line_number(&line, stats.opened);
-	line_text(&line, stats.opened == 1 ? " file opened, " : " files opened, ");
-	line_number(&line, stats.specialised);
-	line_text(&line, " specialised");
-	if (stats.distant) {
-		line_text(&line, " (");
-		line_number(&line, stats.distant);
-		line_text(&line, " by cosyd)");
-	}
-	line_text(&line, "; reads: ");
-	line_number(&line, stats.reads);
-	line_text(&line, " specialised, ");
-	line_number(&line, stats.direct);
-	line_text(&line, " direct, ");
-	line_number(&line, stats.ordinary);
-	line_text(&line, " ordinary; ");
-	line_number(&line, stats.fetches);
-	line_text(&line, " fetches of ");
-	line_number(&line, stats.fetched);
-	line_text(&line, " bytes; ");
-	line_number(&line, stats.maps);
-	line_text(&line, " mapped; ");
-	line_number(&line, stats.seeks);
-	line_text(&line, " seeks kept");
+	line_format(&line, "cosy: %s (%lu): %lu %s opened, %lu specialised", name,
+		    (unsigned long)cosy_syscall3(SYS_getpid, 0, 0, 0), stats.opened,
+		    stats.opened == 1 ? "file" : "files", stats.specialised);
+	if (stats.distant)
+		line_format(&line, " (%lu by cosyd)", stats.distant);
+	line_format(&line,
+		    "; reads: %lu specialised, %lu direct, %lu ordinary; %lu fetches of %lu bytes; "
+		    "%lu mapped; %lu seeks kept",
+		    stats.reads, stats.direct, stats.ordinary, stats.fetches, stats.fetched,
+		    stats.maps, stats.seeks);
 	line_print(&line, to);
 }
 
@@ -369,38 +288,36 @@ static bool stats_served(void)
 /* Says why nothing was served: by the guard that most files failed, if one did. */
 static void stats_print_nothing(int to)
 {
+	const char *were = stats.writable == 1 ? "file was" : "files were";
 	struct line line = {.len = 0};
 	int most = 0;
 
 	for (int guard = 1; guard < GUARDS; guard++)
 		if (stats.declined[guard] > stats.declined[most])
 			most = guard;
-	line_text(&line, "cosy: nothing was served: ");
-	if (!stats.opened && stats.writable) {
-		line_number(&line, stats.writable);
-		line_text(&line, stats.writable == 1 ? " file was" : " files were");
-		line_text(&line, " opened for reading and writing, none for reading only, and only "
-				 "such get a lease (READ_ONLY)");
-	} else if (!stats.opened) {
-		line_text(&line, "no file was opened for reading by libc's open(); files of "
-				 "stdio's have a buffer already");
-	} else if (stats.declined[most]) {
-		line_text(&line, guard_name(most));
-		line_text(&line, " does not hold (");
-		line_text(&line, guard_what(most));
-		line_text(&line, ")");
-	} else if (stats.ordinary) {
-		line_text(&line, "too few reads of one file, or too large ones, to pay (EARNED)");
-	} else {
-		line_text(&line, "no file was read by libc's read() or pread()");
-	}
+	line_format(&line, "cosy: nothing was served: ");
+	if (!stats.opened && stats.writable)
+		line_format(
+			&line,
+			"%lu %s opened for reading and writing, none for reading only, and only such get a lease (READ_ONLY)",
+			stats.writable, were);
+	else if (!stats.opened)
+		line_format(
+			&line,
+			"no file was opened for reading by libc's open(); files of stdio's have a buffer already");
+	else if (stats.declined[most])
+		line_format(&line, "%s does not hold (%s)", guard_name(most), guard_what(most));
+	else if (stats.ordinary)
+		line_format(&line, "too few reads of one file, or too large ones, to pay (EARNED)");
+	else
+		line_format(&line, "no file was read by libc's read() or pread()");
 	line_print(&line, to);
 	if (!stats.opened || !stats.writable)
 		return;
-	line_text(&line, "cosy: besides, ");
-	line_number(&line, stats.writable);
-	line_text(&line, stats.writable == 1 ? " file was" : " files were");
-	line_text(&line, " opened for reading and writing, and such get no lease (READ_ONLY)");
+	line_format(
+		&line,
+		"cosy: besides, %lu %s opened for reading and writing, and such get no lease (READ_ONLY)",
+		stats.writable, were);
 	line_print(&line, to);
 }
 
@@ -415,10 +332,8 @@ static void stats_print_estimate(int to)
 
 	unsigned long us = (gain > cost ? gain - cost : cost - gain) / 1000;
 
-	line_text(&line, "cosy: estimated ");
-	line_number(&line, us < 10000 ? us : us / 1000);
-	line_text(&line, us < 10000 ? " us " : " ms ");
-	line_text(&line, gain >= cost ? "saved" : "lost");
+	line_format(&line, "cosy: estimated %lu %s %s", us < 10000 ? us : us / 1000,
+		    us < 10000 ? "us" : "ms", gain >= cost ? "saved" : "lost");
 	line_print(&line, to);
 }
 
