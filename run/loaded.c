@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 
 #include "loaded.h"
-#include "next.h"
 #include "object.h"
 #include "start.h"
 #include "syscall.h"

@@ -19,18 +19,6 @@
 
 #define LIBC "libc.so.6"
 
-const char *alone_flag;
-
-bool alone_slow(void)
-{
-	static const char several;
-	const char *flag = next_variable("__libc_single_threaded");
-
-	flag = flag ? flag : &several;
-	__atomic_store_n(&alone_flag, flag, __ATOMIC_RELAXED);
-	return *flag;
-}
-
 /* Stands for functions that an older libc does not have. */
 static long function_missing(void)
 {

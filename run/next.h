@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "alone.h"
+#include "likely.h"
 #include "syscall.h"
 
 #pragma GCC visibility push(hidden)
@@ -67,64 +67,6 @@ COLD long next_error(long ret);
 static inline long next_result(long ret)
 {
 	return unlikely(ret < 0 && ret >= -4095) ? next_error(ret) : ret;
-}
-
-/*
- * Calls that cost little more than the crossing.  Some processors forget, for safety's sake,
- * where calls return to whenever the kernel is entered, which makes one more function between
- * program and kernel dear.  So with one thread these go to the kernel directly; libc's functions
- * would only add the end of a thread that another one has cancelled.  Where another library's
- * functions come before libc's there are no files of this library's (file.c), and those
- * functions are called.
- */
-extern struct file_space *file_space __attribute__((visibility("hidden")));
-
-static inline bool next_is_kernel(void)
-{
-	return likely(alone()) && (likely(file_space) || next_is_libc());
-}
-
-static inline int next_open(const char *path, int flags, mode_t mode)
-{
-	if (!next_is_kernel())
-		return NEXT(open64)(path, flags, mode);
-	return next_result(
-		cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, flags, mode, 0, 0));
-}
-
-static inline int next_close(int fd)
-{
-	if (!next_is_kernel())
-		return NEXT(close)(fd);
-	return next_result(cosy_syscall3(SYS_close, fd, 0, 0));
-}
-
-static inline ssize_t next_write(int fd, const void *buf, size_t len)
-{
-	if (!next_is_kernel())
-		return NEXT(write)(fd, buf, len);
-	return next_result(cosy_syscall3(SYS_write, fd, (unsigned long)buf, len));
-}
-
-static inline off_t next_lseek(int fd, off_t offset, int whence)
-{
-	if (unlikely(!file_space) && !next_is_libc())
-		return NEXT(lseek64)(fd, offset, whence);
-	return next_result(cosy_syscall3(SYS_lseek, fd, offset, whence));
-}
-
-static inline ssize_t next_read(int fd, void *buf, size_t len)
-{
-	if (!next_is_kernel())
-		return NEXT(read)(fd, buf, len);
-	return next_result(cosy_syscall3(SYS_read, fd, (unsigned long)buf, len));
-}
-
-static inline ssize_t next_pread(int fd, void *buf, size_t len, off_t offset)
-{
-	if (!next_is_kernel())
-		return NEXT(pread64)(fd, buf, len, offset);
-	return next_result(cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0));
 }
 
 #endif /* COSY_RUN_NEXT_H */

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "calls/share.h"
 #include "room.h"
 #include "syscall.h"
+#include "vfork.h"
 
 /* The rooms that children of vforks have taken. */
 static struct room *rooms;
@@ -53,7 +53,7 @@ struct room *room_take(size_t bytes)
 		return NULL;
 	room = (struct room *)mapping;
 	room->len = len;
-	if (share_in_vfork_child()) {
+	if (vfork_in_child()) {
 		/* The kernel clears this number when a thread ends, or leaves its memory by exec. */
 		room->occupied = 1;
 		cosy_syscall3(SYS_set_tid_address, (unsigned long)&room->occupied, 0, 0);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "environment.h"
+#include "file/file.h"
 #include "loaded.h"
 #include "start.h"
 #include "stats.h"
@@ -36,5 +37,5 @@ START void library_begin(int argc, char **argv, char **envp)
 		return;
 	environment_begin(envp, argc > 0 ? argv[0] : "");
 	if (environment_get(ENVIRONMENT_STATS) || environment_get(ENVIRONMENT_EXPLAIN))
-		stats_begin();
+		stats_begin(file_count_reads);
 }

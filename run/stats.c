@@ -213,13 +213,6 @@ void stats_closed_explained(struct file *file, int fd)
 		stats_explain(fd, "closed", GUARDS);
 }
 
-static void stats_add_reads(struct file *file)
-{
-	if (!(file_word(file) & WORD_PLAIN) && file->leased)
-		stats.reads += file->reads;
-	file->reads = 0;
-}
-
 static void stats_print_guards(int to, const char *what, const unsigned long *counts)
 {
 	struct line line = {.len = 0};
@@ -357,7 +350,6 @@ static void stats_print(void)
 	to = outlet_descriptor(&outlet);
 	if (to < 0)
 		return;
-	file_each(stats_add_reads);
 	stats_print_counts(to);
 	stats_print_guards(to, "cosy: not specialised: ", stats.declined);
 	stats_print_guards(to, "cosy: replugged: ", stats.replugs);
@@ -369,10 +361,13 @@ static void stats_print(void)
 		stats_print_nothing(to);
 }
 
+static void (*stats_complete)(void);
+
 void stats_end(void)
 {
 	if (!stats_asked)
 		return;
+	stats_complete();
 	stats_explain_nothing();
 	stats_print();
 }
@@ -385,8 +380,9 @@ static void stats_at_exit(void *unused)
 
 int __cxa_atexit(void (*call)(void *), void *argument, void *library);
 
-void stats_begin(void)
+void stats_begin(void (*complete)(void))
 {
+	stats_complete = complete;
 	stats_asked = true;
 	NEXT(__cxa_atexit)(stats_at_exit, NULL, NULL);
 }

@@ -63,8 +63,11 @@ static inline void stats_closed(struct file *file, int fd)
 		stats_closed_explained(file, fd);
 }
 
-/* Has the statistics printed when the program ends, or that it did not open what --explain names. */
-void stats_begin(void);
+/*
+ * Has the statistics printed when the program ends, or that it did not open what --explain names.
+ * `complete` adds to them what is counted elsewhere until then.
+ */
+void stats_begin(void (*complete)(void));
 
 /*
  * Prints both now, once: the statistics to what COSY_RUN_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or

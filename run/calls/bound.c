@@ -13,6 +13,7 @@
 #include "file/file.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "vfork.h"
 
 #define USED __attribute__((used, visibility("hidden")))
 
@@ -45,8 +46,8 @@ USED void *bound_next_dlvsym(void)
 /* Prepares for a library whose own calls may be bound to libc's functions. */
 static void bound_past(void)
 {
-	if (!share_in_vfork_child())
-		file_forbid(GUARD_OWN_CALLS);
+	if (!vfork_in_child())
+		share_forbid(GUARD_OWN_CALLS);
 }
 
 USED void *bound_before_dlopen(const char *path, int flags)

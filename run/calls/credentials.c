@@ -18,22 +18,17 @@
 #include "file/watchdog.h"
 #include "metadata/metadata.h"
 #include "next.h"
+#include "vfork.h"
 
 int capset(void *header, const void *data);
 
-/* Also ends the thread that returns leases, which would go on as the former user. */
+/* Makes a call that changes the rights of the process, without the thread that returns leases. */
 #define RETURNED(call)                                                                             \
 	({                                                                                         \
-		bool mine_ = !share_in_vfork_child();                                              \
-		__typeof__(call) ret_;                                                             \
+		bool entered_ = share_enter_alone(GUARD_LEASE_PERMITTED, FOR_NOW);                 \
+		__typeof__(call) ret_ = (call);                                                    \
                                                                                                    \
-		if (mine_) {                                                                       \
-			file_share_begin(GUARD_LEASE_PERMITTED, FOR_NOW);                          \
-			lease_thread_end();                                                        \
-		}                                                                                  \
-		ret_ = (call);                                                                     \
-		if (mine_)                                                                         \
-			file_share_end();                                                          \
+		share_leave(entered_);                                                             \
 		ret_;                                                                              \
 	})
 
@@ -128,14 +123,14 @@ int prctl(int option, ...)
 	switch (option) {
 	case PR_SET_SECCOMP:
 	case PR_SET_NO_NEW_PRIVS:
-		if (share_in_vfork_child())
+		if (vfork_in_child())
 			break;
 		metadata_off();
-		file_forbid(GUARD_UNCONFINED);
+		share_forbid(GUARD_UNCONFINED);
 		lease_thread_end();
 		break;
 	case PR_SET_PTRACER:
-		if (!share_in_vfork_child())
+		if (!vfork_in_child())
 			watchdog_leave_tracer();
 		break;
 	case PR_CAPBSET_DROP:

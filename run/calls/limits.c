@@ -12,11 +12,12 @@
 #include "next.h"
 #include "relax/relax.h"
 #include "syscall.h"
+#include "vfork.h"
 
 /* The child of a vfork has limits of its own. */
 static bool limits_are_ours(pid_t process)
 {
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return false;
 	return !process || process == cosy_syscall3(SYS_getpid, 0, 0, 0);
 }

@@ -9,15 +9,17 @@
 #include "file/lease.h"
 #include "file/lease_thread.h"
 #include "metadata/metadata.h"
+#include "direct.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "vfork.h"
 
 /* Returns the flags to open with. */
 static int open_before(int flags)
 {
-	if (lease_is_in_the_way(flags) && !share_in_vfork_child()) {
+	if (lease_is_in_the_way(flags) && !vfork_in_child()) {
 		/* Until it is open other threads take none, either. */
-		file_share_begin(GUARD_READ_ONLY, FOR_NOW);
+		share_begin(GUARD_READ_ONLY, FOR_NOW);
 		lease_return_all(GUARD_READ_ONLY);
 	}
 	return relax_before_open(flags);
@@ -25,10 +27,10 @@ static int open_before(int flags)
 
 static int open_after(int fd, int flags, unsigned int epoch)
 {
-	if (lease_is_in_the_way(flags) && !share_in_vfork_child())
-		file_share_end();
+	if (lease_is_in_the_way(flags) && !vfork_in_child())
+		share_end();
 	/* The child of a vfork has its own descriptors but our memory. */
-	if (fd >= 0 && !share_in_vfork_child())
+	if (fd >= 0 && !vfork_in_child())
 		file_opened(fd, flags, epoch);
 	return fd;
 }
@@ -52,7 +54,7 @@ int open64(const char *path, int flags, ...)
 	uint64_t numbers = metadata_numbers();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
-	int fd = open_after(next_open(path, used, mode), used, epoch);
+	int fd = open_after(direct_open(path, used, mode), used, epoch);
 
 	metadata_opened(fd, used, numbers);
 	return relax_after_open(fd, flags, used);
@@ -120,9 +122,9 @@ int close(int fd)
 	int late = relax_closing(fd), ret;
 
 	metadata_forget(fd);
-	if (file_of(fd) && !share_in_vfork_child())
+	if (file_of(fd) && !vfork_in_child())
 		held = file_closing(fd);
-	ret = next_close(fd);
+	ret = direct_close(fd);
 	/* Another thread may have asked by it in between. */
 	metadata_forget(fd);
 	file_closed(held, false);
@@ -137,7 +139,7 @@ OTHER_NAME(__close, close);
  */
 static void forget_from(unsigned int first, unsigned int last)
 {
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return;
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
 		metadata_forget((int)fd);
@@ -145,7 +147,7 @@ static void forget_from(unsigned int first, unsigned int last)
 
 static void close_from(unsigned int first, unsigned int last)
 {
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return;
 	forget_from(first, last);
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
@@ -163,9 +165,9 @@ int close_range(unsigned int first, unsigned int last, int flags)
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
 	/* The program has one thread, but the one that returns leases may share its descriptors. */
 	if (flags & CLOSE_RANGE_UNSHARE) {
-		file_share_begin(GUARD_ONE_TABLE, FOR_NOW);
+		share_begin(GUARD_ONE_TABLE, FOR_NOW);
 		lease_thread_end();
-		file_share_end();
+		share_end();
 	}
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
@@ -184,13 +186,13 @@ void closefrom(int first)
 
 static struct file *dup_begin(int fd)
 {
-	return share_in_vfork_child() ? NULL : file_duplicating(fd);
+	return vfork_in_child() ? NULL : file_duplicating(fd);
 }
 
 static int dup_done(int fd, int copy, struct file *file)
 {
 	metadata_forget(copy);
-	if (!share_in_vfork_child()) {
+	if (!vfork_in_child()) {
 		file_duplicated(fd, copy, file);
 		if (copy >= 0)
 			relax_duplicated(fd, copy);
@@ -208,7 +210,7 @@ int dup(int fd)
 /* Without `flags` it is dup2. */
 static int dup_to(int fd, int copy, const int *flags)
 {
-	bool mine = fd != copy && !share_in_vfork_child();
+	bool mine = fd != copy && !vfork_in_child();
 	struct file *replaced, *source, *held;
 	int ret;
 
@@ -331,7 +333,7 @@ int fcntl64(int fd, int command, ...)
 	case F_SETOWN_EX:
 	case F_GETOWN_EX:
 	case F_NOTIFY:
-		file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
+		share_descriptor(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 		break;
 	}
 	return NEXT(fcntl64)(fd, command, argument);

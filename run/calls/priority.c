@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <sys/syscall.h>
 
-#include "calls/share.h"
 #include "file/lease_thread.h"
 #include "next.h"
 #include "syscall.h"
+#include "vfork.h"
 
 /* True for a thread of this process, 0 being the caller's. */
 static bool priority_is_ours(pid_t thread)
 {
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return false;
 	return !thread || !cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0), thread, 0);
 }

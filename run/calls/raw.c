@@ -19,10 +19,11 @@
 #include "metadata/metadata.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "vfork.h"
 
 static void raw_uses(unsigned long fd)
 {
-	file_unspecialise_fd((int)fd, GUARD_KERNEL_POSITION, UNTIL_CLOSED);
+	share_descriptor((int)fd, GUARD_KERNEL_POSITION, UNTIL_CLOSED);
 }
 
 static void raw_closes(unsigned int first, unsigned int last)
@@ -34,15 +35,15 @@ static void raw_closes(unsigned int first, unsigned int last)
 /* A filter may come that does not list the library's own calls. */
 static void raw_confines(void)
 {
-	file_forbid(GUARD_UNCONFINED);
+	share_forbid(GUARD_UNCONFINED);
 	lease_thread_end();
 }
 
 /* Others get the open files, at their positions. */
 static void raw_shares(enum guard why)
 {
-	file_share_begin(why, UNTIL_CLOSED);
-	file_share_end();
+	share_begin(why, UNTIL_CLOSED);
+	share_end();
 }
 
 static bool raw_may_confine(long number, unsigned long a)
@@ -129,11 +130,11 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 	case SYS_clone:
 	case SYS_clone3:
 		/* The child begins unseen. */
-		file_forbid(GUARD_NO_FP_SHARE);
+		share_forbid(GUARD_NO_FP_SHARE);
 		break;
 	case SYS_unshare:
 		if (a & CLONE_FILES)
-			file_forbid(GUARD_ONE_TABLE);
+			share_forbid(GUARD_ONE_TABLE);
 		break;
 	case SYS_execve:
 	case SYS_execveat:
@@ -156,7 +157,7 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		break;
 	case SYS_exit:
 		/* The process lasts as long as its last thread, which is to be the program's. */
-		file_forbid(GUARD_LEASE_THREAD);
+		share_forbid(GUARD_LEASE_THREAD);
 		lease_thread_end();
 		break;
 	case SYS_close:
@@ -169,7 +170,7 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		break;
 	case SYS_close_range:
 		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone())
-			file_forbid(GUARD_ONE_TABLE);
+			share_forbid(GUARD_ONE_TABLE);
 		else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b)
 			raw_closes((unsigned int)a, (unsigned int)b);
 		break;
@@ -209,9 +210,9 @@ __attribute__((used, visibility("hidden"))) void *raw_before(unsigned long numbe
 	if (!raw_next)
 		__atomic_store_n(&raw_next, next_find("syscall"), __ATOMIC_RELAXED);
 	relax_settle();
-	if (number < sizeof(raw_wrapped) && raw_wrapped[number] && !share_in_vfork_child()) {
+	if (number < sizeof(raw_wrapped) && raw_wrapped[number] && !vfork_in_child()) {
 		raw_metadata((long)number, a, b, c);
-		if (!share_process || cosy_syscall3(SYS_getpid, 0, 0, 0) == share_process)
+		if (!vfork_process || cosy_syscall3(SYS_getpid, 0, 0, 0) == vfork_process)
 			raw_prepare((long)number, a, b, c);
 	}
 	errno = error;

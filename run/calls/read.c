@@ -9,6 +9,7 @@
 #include "file/lease.h"
 #include "file/map.h"
 #include "file/window.h"
+#include "direct.h"
 #include "next.h"
 #include "relax/relax.h"
 #include "stats.h"
@@ -96,7 +97,7 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 
 static ssize_t read_ordinary(struct file *file, int fd, void *buf, size_t len)
 {
-	ssize_t ret = next_read(fd, buf, len);
+	ssize_t ret = direct_read(fd, buf, len);
 
 	file_leave(file);
 	relax_read(fd, buf, ret);
@@ -114,7 +115,7 @@ static __attribute__((noinline)) ssize_t read_slow(int fd, void *buf, size_t len
 		ssize_t ret = -1;
 
 		if (!file)
-			return next_read(fd, buf, len);
+			return direct_read(fd, buf, len);
 		word = file_word(file);
 		offset = word & WORD_POSITION;
 		switch (read_way(file, fd, word, offset, buf, len, &served)) {
@@ -125,7 +126,7 @@ static __attribute__((noinline)) ssize_t read_slow(int fd, void *buf, size_t len
 				return read_ordinary(file, fd, buf, len);
 			continue;
 		case DIRECT:
-			ret = next_pread(fd, buf, len, offset);
+			ret = direct_pread(fd, buf, len, offset);
 			if (ret < 0)
 				return ret;
 			if (offset + ret > WORD_POSITION) {
@@ -165,7 +166,7 @@ ssize_t read(int fd, void *buf, size_t len)
 	if (unlikely(!alone()))
 		return read_slow(fd, buf, len);
 	if (!file)
-		return next_read(fd, buf, len);
+		return direct_read(fd, buf, len);
 	word = file_word(file);
 	if (word & WORD_PLAIN)
 		return read_plain(file, fd, buf, len, word);
@@ -193,17 +194,17 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		size_t served;
 
 		if (!file || offset < 0)
-			return next_pread(fd, buf, len, offset);
+			return direct_pread(fd, buf, len, offset);
 		word = file_word(file);
 		switch (read_way(file, fd, word, offset, buf, len, &served)) {
 		case AGAIN:
 			continue;
 		case ORDINARY:
 			stats.ordinary++;
-			return next_pread(fd, buf, len, offset);
+			return direct_pread(fd, buf, len, offset);
 		case DIRECT:
 			stats.direct++;
-			return next_pread(fd, buf, len, offset);
+			return direct_pread(fd, buf, len, offset);
 		case SERVED:
 			if (!word_is_same(file, word))
 				continue;

@@ -8,34 +8,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "calls/seek.h"
 #include "file/lease.h"
+#include "file/seeks.h"
 #include "file/window.h"
+#include "direct.h"
 #include "next.h"
 #include "relax/relax.h"
 #include "stats.h"
-
-/*
- * Seeks to earn before a position is kept: looking at the file and locking it costs about four,
- * giving the position back two more.  A file that wants it back sooner pays more the next time.
- */
-#define PRICE	  8
-#define MAX_PRICE (PRICE << 7)
-
-void seek_learn(struct file *file)
-{
-	if (file->seeks >= 2 * PRICE)
-		file->price = PRICE;
-	else if (file->price < MAX_PRICE)
-		file->price *= 2;
-	file->seeks = 0;
-}
 
 /* Counts a seek of a plain file. */
 static bool seek_earned(struct file *file)
 {
 	if (!file->price)
-		file->price = PRICE;
+		file->price = SEEKS_PRICE;
 	if (file->stays_plain || ++file->seeks < file->price)
 		return false;
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
@@ -68,7 +53,7 @@ static void seek_keep(struct file *file, int fd)
 		if (seek_prepare(file, fd, &position))
 			word = position;
 		else
-			file->price = MAX_PRICE;
+			file->price = SEEKS_MAX_PRICE;
 	}
 	file->seeks = 0;
 	file_unlock(file, word, signals);
@@ -132,7 +117,7 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 		long ret;
 
 		if (!file)
-			return next_lseek(fd, offset, whence);
+			return direct_lseek(fd, offset, whence);
 		word = file_word(file);
 		if (word & WORD_LOCKED) {
 			file_wait(file, word);
@@ -142,7 +127,7 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 			if (seek_earned(file)) {
 				seek_keep(file, fd);
 			} else if (file_enter(file, word)) {
-				ret = next_lseek(fd, offset, whence);
+				ret = direct_lseek(fd, offset, whence);
 				file_leave(file);
 				return ret;
 			}

@@ -31,6 +31,7 @@
 #include "room.h"
 #include "stats.h"
 #include "syscall.h"
+#include "vfork.h"
 
 static int exec_result(long ret)
 {
@@ -41,24 +42,11 @@ static int exec_result(long ret)
 	return ret;
 }
 
-pid_t share_vforked;
-pid_t share_process;
-
-COLD bool share_in_vfork_child_slow(void)
-{
-	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
-		return true;
-	/* The only thread runs again, so the child is gone. */
-	if (alone())
-		share_vforked = 0;
-	return false;
-}
-
 /* Begins a new process, which shares nothing that it opens from here on. */
 static void share_in_child(void)
 {
-	share_vforked = 0;
-	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	vfork_parent = 0;
+	vfork_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	file_share_child();
 	lease_share_child();
 	store_share_child();
@@ -67,21 +55,64 @@ static void share_in_child(void)
 	memset(&stats, 0, sizeof(stats));
 }
 
-/* Makes a call that forks, without the library's own thread: some programs count threads then. */
+void share_begin(enum guard why, enum how_long how_long)
+{
+	file_share_begin(why, how_long);
+	relax_share(how_long);
+}
+
+void share_end(void)
+{
+	file_share_end();
+}
+
+bool share_enter(enum guard why, enum how_long how_long)
+{
+	bool mine = !vfork_in_child();
+
+	if (mine)
+		share_begin(why, how_long);
+	return mine;
+}
+
+bool share_enter_alone(enum guard why, enum how_long how_long)
+{
+	bool mine = share_enter(why, how_long);
+
+	if (mine)
+		lease_thread_end();
+	return mine;
+}
+
+void share_leave(bool entered)
+{
+	if (entered)
+		share_end();
+}
+
+void share_forbid(enum guard why)
+{
+	file_forbid(why);
+	share_begin(why, UNTIL_CLOSED);
+	share_end();
+}
+
+void share_descriptor(int fd, enum guard why, enum how_long how_long)
+{
+	relax_forget(fd);
+	file_unspecialise_fd(fd, why, how_long);
+}
+
+/* Makes a call that forks. */
 #define FORKED(call)                                                                               \
 	({                                                                                         \
-		bool mine_ = !share_in_vfork_child();                                              \
-		pid_t pid_;                                                                        \
+		bool entered_ = share_enter_alone(GUARD_NO_FP_SHARE, UNTIL_CLOSED);                \
+		pid_t pid_ = (call);                                                               \
                                                                                                    \
-		if (mine_) {                                                                       \
-			file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);                         \
-			lease_thread_end();                                                        \
-		}                                                                                  \
-		pid_ = (call);                                                                     \
 		if (!pid_)                                                                         \
 			share_in_child();                                                          \
-		else if (mine_)                                                                    \
-			file_share_end();                                                          \
+		else                                                                               \
+			share_leave(entered_);                                                     \
 		pid_;                                                                              \
 	})
 
@@ -107,7 +138,7 @@ int daemon(int nochdir, int noclose)
 {
 	int ret;
 
-	file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+	share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 	ret = NEXT(daemon)(nochdir, noclose);
 	share_in_child();
 	return ret;
@@ -119,10 +150,10 @@ int daemon(int nochdir, int noclose)
  */
 __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 {
-	if (!share_in_vfork_child()) {
-		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
-		file_share_end();
-		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	if (!vfork_in_child()) {
+		share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+		share_end();
+		vfork_parent = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	}
 	return NEXT(vfork);
 }
@@ -150,7 +181,7 @@ pid_t vfork(void)
 
 int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 {
-	bool mine = !share_in_vfork_child();
+	bool mine = !vfork_in_child();
 	/*
 	 * The child of such a clone has this memory, but descriptors of its own, and is gone on
 	 * return.
@@ -167,16 +198,16 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	child_tid = va_arg(args, pid_t *);
 	va_end(args);
 	if (mine)
-		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+		share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 	if (mine && vforks)
-		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+		vfork_parent = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	/* A thread that libc does not know. */
 	if (flags & CLONE_THREAD)
 		metadata_off();
 	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
 	/* A child that goes on sharing memory or descriptors does so unseen. */
 	if (mine && (ret < 0 || vforks || !(flags & (CLONE_VM | CLONE_FILES))))
-		file_share_end();
+		share_end();
 	return ret;
 }
 
@@ -209,18 +240,7 @@ OTHER_NAME(__clone, clone);
 	})
 
 /* Makes a call of libc's that makes a process. */
-#define SHARED(call)                                                                               \
-	({                                                                                         \
-		bool mine_ = !share_in_vfork_child();                                              \
-		__typeof__(call) ret_;                                                             \
-                                                                                                   \
-		if (mine_)                                                                         \
-			file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);                         \
-		ret_ = (call);                                                                     \
-		if (mine_)                                                                         \
-			file_share_end();                                                          \
-		ret_;                                                                              \
-	})
+#define SHARED(call) SHARE_AROUND(GUARD_NO_FP_SHARE, UNTIL_CLOSED, call)
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
@@ -293,18 +313,7 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 }
 
 /* Makes the kernel's position the files' own for an exec; open files stay open. */
-#define EXECUTED(call)                                                                             \
-	({                                                                                         \
-		bool mine_ = !share_in_vfork_child();                                              \
-		int ret_;                                                                          \
-                                                                                                   \
-		if (mine_)                                                                         \
-			file_share_begin(GUARD_KERNEL_POSITION, FOR_NOW);                          \
-		ret_ = (call);                                                                     \
-		if (mine_)                                                                         \
-			file_share_end();                                                          \
-		ret_;                                                                              \
-	})
+#define EXECUTED(call) SHARE_AROUND(GUARD_KERNEL_POSITION, FOR_NOW, call)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
@@ -422,7 +431,7 @@ static void message_passing(const struct msghdr *message)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
-			file_unspecialise_fd(fd, GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+			share_descriptor(fd, GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 		}
 	}
 }
@@ -444,10 +453,10 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 
 COLD void share_table_with_thread(enum guard why)
 {
-	file_share_begin(why, FOR_NOW);
+	share_begin(why, FOR_NOW);
 	lease_thread_end();
 	lease_thread_share_table();
-	file_share_end();
+	share_end();
 }
 
 /* A process's number stands for the descriptors of its first thread, while that lives. */
@@ -465,7 +474,7 @@ void pthread_exit(void *ret)
  */
 void _exit(int status)
 {
-	if (!share_in_vfork_child()) {
+	if (!vfork_in_child()) {
 		relax_end();
 		stats_end();
 	}

@@ -4,27 +4,49 @@
 #define COSY_RUN_SHARE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "file/file.h"
-#include "likely.h"
 #include "metadata/metadata.h"
+#include "vfork.h"
 
 #pragma GCC visibility push(hidden)
 
-/* This process, or 0; a child that the library has not seen begin still has its parent's. */
-extern pid_t share_process;
+/*
+ * Surround what has this process's descriptors, or what they name, shared with another process: the
+ * first replugs everything and settles what is relaxed, and nothing is specialised until the second.
+ * UNTIL_CLOSED: the other one shares the files that are open then.  They nest.
+ */
+void share_begin(enum guard why, enum how_long how_long);
+void share_end(void);
 
-/* The process that called vfork and may still be waiting for its child, or 0. */
-extern pid_t share_vforked;
+/*
+ * Do the same, except in the child of a vfork, whose memory is its parent's.  The second takes the
+ * first's result.
+ */
+bool share_enter(enum guard why, enum how_long how_long);
+void share_leave(bool entered);
 
-bool share_in_vfork_child_slow(void);
+/* Makes a call between the two. */
+#define SHARE_AROUND(why, how_long, call)                                                          \
+	({                                                                                         \
+		bool entered_ = share_enter(why, how_long);                                        \
+		__typeof__(call) ret_ = (call);                                                    \
+                                                                                                   \
+		share_leave(entered_);                                                             \
+		ret_;                                                                              \
+	})
 
-/* True in the child of a vfork before its exec: then all memory is its parent's. */
-static inline bool share_in_vfork_child(void)
-{
-	return unlikely(share_vforked) && share_in_vfork_child_slow();
-}
+/*
+ * Does the same without the thread that returns leases: some programs count threads in a child, and
+ * the thread would go on as a user that the process has left.
+ */
+bool share_enter_alone(enum guard why, enum how_long how_long);
+
+/* Ends specialising and relaxing for good, in this process and its children. */
+void share_forbid(enum guard why);
+
+/* Ends relaxing for `fd`, and specialised reads of what it names. */
+void share_descriptor(int fd, enum guard why, enum how_long how_long);
 
 /*
  * Ends the thread that returns leases, and lets the next one share the program's descriptors:
@@ -38,17 +60,12 @@ void share_table_with_thread(enum guard why);
  */
 #define SHARE_NO_TABLE(call)                                                                       \
 	({                                                                                         \
-		bool mine_ = !share_in_vfork_child();                                              \
-		__typeof__(call) ret_;                                                             \
+		bool entered_ = (metadata_off(), share_enter(GUARD_ONE_TABLE, FOR_NOW));           \
+		__typeof__(call) ret_ = (call);                                                    \
                                                                                                    \
-		metadata_off();                                                                    \
-		if (mine_)                                                                         \
-			file_share_begin(GUARD_ONE_TABLE, FOR_NOW);                                \
-		ret_ = (call);                                                                     \
-		if (mine_ && !ret_)                                                                \
-			file_forbid(GUARD_ONE_TABLE);                                              \
-		if (mine_)                                                                         \
-			file_share_end();                                                          \
+		if (entered_ && !ret_)                                                             \
+			share_forbid(GUARD_ONE_TABLE);                                             \
+		share_leave(entered_);                                                             \
 		ret_;                                                                              \
 	})
 

@@ -13,6 +13,7 @@
 #include <sys/select.h>
 
 #include "file/fault.h"
+#include "file/map.h"
 #include "next.h"
 #include "relax/relax.h"
 #include "calls/signals.h"
@@ -48,11 +49,15 @@ static bool signal_is_armed(int signal)
 static void signal_forbid(int signal)
 {
 #ifdef COSY_RELAX
-	if (signal == RELAX_SIGNAL)
+	if (signal == RELAX_SIGNAL) {
+		relax_end();
 		relax_lease_forbid();
+	}
 #endif
-	if (signal == SIGBUS)
+	if (signal == SIGBUS) {
 		fault_forbid();
+		map_forbid(GUARD_FAULT_SIGNAL);
+	}
 }
 
 /*

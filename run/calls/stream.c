@@ -13,11 +13,12 @@
 #include "metadata/metadata.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "vfork.h"
 
 /* stdio's own reads and its close do not come through this library. */
 FILE *fdopen(int fd, const char *mode)
 {
-	file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
+	share_descriptor(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	return NEXT(fdopen)(fd, mode);
 }
 
@@ -25,7 +26,7 @@ OTHER_NAME(_IO_fdopen, fdopen);
 
 DIR *fdopendir(int fd)
 {
-	file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
+	share_descriptor(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	return NEXT(fdopendir)(fd);
 }
 
@@ -33,7 +34,7 @@ DIR *fdopendir(int fd)
 #define REPLACED(fd, call)                                                                         \
 	({                                                                                         \
 		int fd_ = (fd);                                                                    \
-		struct file *file_ = share_in_vfork_child() ? NULL : file_replacing(fd_);          \
+		struct file *file_ = vfork_in_child() ? NULL : file_replacing(fd_);                \
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
 		metadata_forget(fd_);                                                              \
@@ -100,7 +101,7 @@ int closedir(DIR *directory)
 int login_tty(int terminal)
 {
 	struct file *files[3];
-	bool mine = !share_in_vfork_child();
+	bool mine = !vfork_in_child();
 	int ret;
 
 	for (int fd = 0; fd < 3; fd++) {

@@ -4,11 +4,12 @@
 #include <ucontext.h>
 
 #include "file/fault.h"
-#include "file/map.h"
+#include "mask.h"
 #include "next.h"
-#include "relax/relax.h"
 
 static enum { UNARMED, ARMED, FORBIDDEN } state;
+
+void (*fault_before_death)(void);
 
 /*
  * Copies by one instruction, which leaves in rcx how much it has not copied.  To give up in the
@@ -40,7 +41,8 @@ static void fault_elsewhere(siginfo_t *info)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
-	relax_end();
+	if (fault_before_death)
+		fault_before_death();
 	NEXT(sigaction)(SIGBUS, &action, NULL);
 	cosy_syscall6(SYS_rt_tgsigqueueinfo, cosy_syscall3(SYS_getpid, 0, 0, 0),
 		      cosy_syscall3(SYS_gettid, 0, 0, 0), SIGBUS, (unsigned long)info, 0, 0);
@@ -75,6 +77,7 @@ bool fault_arm(void)
 	sigfillset(&action.sa_mask);
 	NEXT(sigaction)(SIGBUS, &action, NULL);
 	state = ARMED;
+	mask_handle(SIGBUS);
 	return true;
 }
 
@@ -83,13 +86,8 @@ bool fault_armed(void)
 	return state == ARMED;
 }
 
-uint64_t fault_signals(uint64_t signals)
-{
-	return state == ARMED ? signals & ~(1ULL << (SIGBUS - 1)) : signals;
-}
-
 void fault_forbid(void)
 {
 	state = FORBIDDEN;
-	map_forbid(GUARD_FAULT_SIGNAL);
+	mask_forget(SIGBUS);
 }

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -23,10 +22,10 @@ bool fault_arm(void);
 /* True if the library handles SIGBUS now, and the program has not asked for it. */
 bool fault_armed(void);
 
-/* Returns a signal mask without SIGBUS while it is armed: blocked, it would kill. */
-uint64_t fault_signals(uint64_t signals);
+/* Called before a SIGBUS that is not this library's ends the process; NULL: nothing is. */
+extern void (*fault_before_death)(void);
 
-/* Ends mapped windows, since the program wants SIGBUS for itself. */
+/* Gives SIGBUS up for good, since the program wants it for itself; mapped windows have to end. */
 void fault_forbid(void);
 
 #pragma GCC visibility pop

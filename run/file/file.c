@@ -7,18 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "calls/seek.h"
-#include "calls/share.h"
-#include "file/fault.h"
 #include "file/file.h"
-#include "file/lease.h"
-#include "file/window.h"
+#include "file/seeks.h"
 #include "lock.h"
 #include "mask.h"
 #include "next.h"
-#include "relax/relax.h"
 #include "stats.h"
 #include "syscall.h"
+#include "vfork.h"
 
 struct file_space *file_space;
 
@@ -40,7 +36,7 @@ static COLD bool file_map(void)
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
 		return false;
-	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	vfork_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	if (!ATOMIC_EXCHANGE(&file_space, NULL, (struct file_space *)mapping))
 		cosy_syscall3(SYS_munmap, mapping, len, 0);
 	return true;
@@ -112,12 +108,13 @@ static COLD void file_refused(int fd)
 	stats_declined(NULL, fd, GUARD_LIBC_NEXT);
 }
 
+void (*file_give_back)(struct file *file, int fd);
+
 /* Gives back lease and window; under LOCKED. */
 static void file_unlease(struct file *file, int fd)
 {
-	lease_return(file, fd);
+	file_give_back(file, fd);
 	file->leased = false;
-	window_drop(file);
 }
 
 /* Ends what the last descriptor had; under LOCKED. */
@@ -408,7 +405,7 @@ void file_drop_lock(struct file *file, uint64_t word)
 void file_unlock(struct file *file, uint64_t word, uint64_t signals)
 {
 	file_drop_lock(file, word);
-	mask_set(fault_signals(relax_signals(signals)));
+	mask_restore(signals);
 }
 
 struct file *file_borrow(int fd, enum guard why)
@@ -432,7 +429,7 @@ struct file *file_borrow(int fd, enum guard why)
 uint64_t file_replug(struct file *file, uint64_t word, enum guard why)
 {
 	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
-	seek_learn(file);
+	seeks_learn(file);
 	if (file->leased) {
 		file_unlease(file, file->fd);
 		stats_replugged(file, why);
@@ -470,7 +467,6 @@ void file_unspecialise_fd(int fd, enum guard why, enum how_long how_long)
 {
 	struct file *file = file_of(fd);
 
-	relax_forget(fd);
 	if (file)
 		file_unspecialise(file, why, how_long);
 }
@@ -480,18 +476,37 @@ unsigned int file_used(void)
 	return __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
 }
 
-void file_each(void (*visit)(struct file *file))
+/* Returns the next file in use from *number on, and passes it; NULL: none is left. */
+static struct file *file_next_used(unsigned int *number)
 {
-	for (unsigned int number = 0; number < used_numbers; number++)
-		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
-			visit(&file_space->all[number]);
+	while (*number < used_numbers) {
+		struct file *file = &file_space->all[(*number)++];
+
+		if (__atomic_load_n(&file->refs, __ATOMIC_SEQ_CST) > 1)
+			return file;
+	}
+	return NULL;
+}
+
+void file_count_reads(void)
+{
+	unsigned int number = 0;
+	struct file *file;
+
+	while ((file = file_next_used(&number))) {
+		if (!(file_word(file) & WORD_PLAIN) && file->leased)
+			stats.reads += file->reads;
+		file->reads = 0;
+	}
 }
 
 void file_unspecialise_all(enum guard why, enum how_long how_long)
 {
-	for (unsigned int number = 0; number < used_numbers; number++)
-		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
-			file_unspecialise(&file_space->all[number], why, how_long);
+	unsigned int number = 0;
+	struct file *file;
+
+	while ((file = file_next_used(&number)))
+		file_unspecialise(file, why, how_long);
 }
 
 void file_share_begin(enum guard why, enum how_long how_long)
@@ -500,7 +515,6 @@ void file_share_begin(enum guard why, enum how_long how_long)
 	if (how_long == UNTIL_CLOSED)
 		__atomic_add_fetch(&file_epochs, 1, __ATOMIC_SEQ_CST);
 	file_unspecialise_all(why, how_long);
-	relax_share(how_long);
 }
 
 void file_share_end(void)
@@ -511,8 +525,6 @@ void file_share_end(void)
 void file_forbid(enum guard why)
 {
 	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
-	file_share_begin(why, UNTIL_CLOSED);
-	file_share_end();
 }
 
 void file_share_child(void)

@@ -78,8 +78,8 @@ struct file {
 	 * Changes under LOCKED.  A late reader may see any of its values: all are safe to follow.
 	 */
 	struct window *window;
-	struct map *map; /* NULL: none */
-	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
+	struct mapping *map; /* NULL: none */
+	uint64_t size;	     /* of the file while there is a lease; else the kernel seeks so far */
 
 	/*
 	 * lease_holds() in lease.h.  NULL: the lease, if there is one, is this process's own, and
@@ -242,14 +242,20 @@ void file_share_end(void);
 void file_share_child(void);
 bool file_sharing(void);
 
-/* Unspecialises everything, for as long as this process and its children live. */
+/* Has nothing be specialised any more, for as long as this process and its children live. */
 void file_forbid(enum guard why);
 
 /* Returns the number from which on files have never been used. */
 unsigned int file_used(void);
 
-/* Calls `visit` for each file in use. */
-void file_each(void (*visit)(struct file *file));
+/* Adds the reads of all files to the statistics. */
+void file_count_reads(void);
+
+/*
+ * Returns a specialised file's lease, which `fd` names or nothing does any more (-1), and its window;
+ * under LOCKED.  window.c sets it before it specialises the first file.
+ */
+extern void (*file_give_back)(struct file *file, int fd);
 
 #pragma GCC visibility pop
 

@@ -11,7 +11,7 @@
 #include "file/daemon.h"
 #include "file/lease.h"
 #include "file/lease_thread.h"
-#include "file/map.h"
+#include "file/mapping.h"
 #include "file/watchdog.h"
 #include "lock.h"
 #include "stats.h"
@@ -60,7 +60,7 @@ static void leases_lock_drop(void)
 	lock_drop(&leases_lock);
 }
 
-bool lease_any_own(void)
+static bool lease_any_own(void)
 {
 	return __atomic_load_n(&own_leases, __ATOMIC_RELAXED);
 }
@@ -106,7 +106,7 @@ static bool lease_is_held(const struct file *file)
  */
 static bool lease_give_up(struct file *file, int fd)
 {
-	const struct map *map;
+	const struct mapping *map;
 	bool over;
 
 	over = fd < 0 || cosy_syscall3(SYS_fcntl, fd, F_GETLEASE, 0) != F_RDLCK;
@@ -115,7 +115,7 @@ static bool lease_give_up(struct file *file, int fd)
 		__atomic_store_n(&file->guard, &lease_over, __ATOMIC_SEQ_CST);
 		map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
 		if (map)
-			map_blank(map);
+			mapping_blank(map);
 		watchdog_forget(file);
 		if (fd >= 0)
 			cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
@@ -137,7 +137,7 @@ static bool lease_give_up_fetched(struct file *file)
 	return over;
 }
 
-void lease_broken(int fd)
+static void lease_broken(int fd)
 {
 	struct file *file = fd < 0 ? NULL : file_of(fd);
 	unsigned int used = lease_any_own() ? file_used() : 0;
@@ -153,7 +153,7 @@ void lease_broken(int fd)
 	leases_lock_drop();
 }
 
-void lease_overslept(void)
+static void lease_overslept(void)
 {
 	unsigned int used = lease_any_own() ? file_used() : 0;
 
@@ -168,7 +168,7 @@ void lease_overslept(void)
 	leases_lock_drop();
 }
 
-void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made)
+static void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made)
 {
 	unsigned int used = file_used();
 
@@ -180,7 +180,7 @@ void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made
 	leases_lock_drop();
 }
 
-bool lease_holds_map(struct file *file, struct map *map)
+bool lease_holds_map(struct file *file, struct mapping *map)
 {
 	bool holds;
 
@@ -258,13 +258,19 @@ static long lease_set(struct file *file, int fd)
 static bool lease_take_own(struct file *file, int fd, enum guard *why)
 {
 	static bool forbidden;
+	const struct lease_thread_work work = {
+		.broken = lease_broken,
+		.overslept = lease_overslept,
+		.any = lease_any_own,
+		.tell_watchdog = lease_tell_watchdog,
+	};
 	long ret;
 
 	*why = GUARD_LEASE_PERMITTED;
 	if (forbidden)
 		return false;
 	thread_saved = 0;
-	switch (lease_thread_ask(fd)) {
+	switch (lease_thread_ask(fd, &work)) {
 	case LEASE_THREAD_NONE:
 		*why = GUARD_LEASE_THREAD;
 		return false;

@@ -59,29 +59,13 @@ static inline bool lease_holds(const struct file *file)
 }
 
 /* Gives the file a mapped window, unless its lease is over; under LOCKED. */
-bool lease_holds_map(struct file *file, struct map *map);
+bool lease_holds_map(struct file *file, struct mapping *map);
 
 /* Replugs a file whose lease is over. */
 void lease_check(struct file *file);
 
-/*
- * Called in the thread when the lease on what `fd` named then has been broken; below 0: asks all.
- */
-void lease_broken(int fd);
-
-/*
- * Asks all own leases, in the program's first thread: the library's may not have run for longer
- * than the kernel waits.
- */
-void lease_overslept(void);
-
-/* True if this process has leases; if it has own ones. */
+/* True if this process has leases. */
 bool lease_any(void);
-bool lease_any_own(void);
-
-/* Makes `made` the page of the watchdog, and has that know all own leases; in the thread. */
-struct watchdog_page;
-void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_page *made);
 
 /* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "file/lease.h"
 #include "file/lease_thread.h"
 #include "file/watchdog.h"
 #include "lock.h"
@@ -62,6 +61,7 @@ static struct thread {
 	bool watched;
 	long part;	/* the times above are divided by it */
 	uint32_t below; /* the program's highest real-time priority; 0: none */
+	struct lease_thread_work work;
 } *thread;
 
 static bool shares_table;
@@ -200,7 +200,7 @@ static long break_time(void)
 static void overslept(int signal)
 {
 	(void)signal;
-	lease_overslept();
+	thread->work.overslept();
 }
 
 /* The kernel's own idea of a handler, since libc's sigaction refuses this signal. */
@@ -317,8 +317,8 @@ static void thread_look(void)
 	if (shares_table)
 		return;
 	watchdog_tend();
-	if (lease_any_own())
-		watchdog_start(thread->process, thread->self);
+	if (thread->work.any())
+		watchdog_start(thread->process, thread->self, thread->work.tell_watchdog);
 }
 
 static int thread_run(void *unused)
@@ -341,7 +341,7 @@ static int thread_run(void *unused)
 
 		state = thread_state();
 		if (state == READY)
-			lease_broken(all ? -1 : info.si_fd);
+			thread->work.broken(all ? -1 : info.si_fd);
 		if (state == READY && all)
 			thread_look();
 		if (!all)
@@ -379,7 +379,7 @@ static bool thread_is_filtered(void)
 	return cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0) != 0;
 }
 
-static bool thread_start(int fd)
+static bool thread_start(int fd, const struct lease_thread_work *work)
 {
 	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
 		    CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -391,6 +391,7 @@ static bool thread_start(int fd)
 		cosy_syscall6(SYS_futex, (unsigned long)&thread->alive, FUTEX_WAIT, 1, 0, 0, 0);
 	thread->process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	thread->probe = fd;
+	thread->work = *work;
 	shares_table |= thread_is_filtered();
 	metadata_before_thread();
 	thread->alive = 1;
@@ -404,7 +405,7 @@ static bool thread_start(int fd)
 	return started;
 }
 
-enum lease_thread lease_thread_ask(int fd)
+enum lease_thread lease_thread_ask(int fd, const struct lease_thread_work *work)
 {
 	uint32_t state;
 
@@ -417,7 +418,7 @@ enum lease_thread lease_thread_ask(int fd)
 		if (state == REFUSED || state == ENDING)
 			return LEASE_THREAD_NONE;
 		if (state == NONE && ATOMIC_EXCHANGE(&thread->state, NONE, COMING) &&
-		    !thread_start(fd))
+		    !thread_start(fd, work))
 			return LEASE_THREAD_NONE;
 		if (!environment_get(ENVIRONMENT_EAGER))
 			return LEASE_THREAD_COMING;

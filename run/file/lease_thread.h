@@ -21,6 +21,8 @@
 
 #pragma GCC visibility push(hidden)
 
+struct watchdog_page;
+
 /*
  * SIGSETXID: libc neither blocks it nor lets programs use it, and sends it to its own threads only.
  */
@@ -32,11 +34,23 @@ enum lease_thread {
 	LEASE_THREAD_READY,
 };
 
+/* What the thread does for lease.c, which starts it. */
+struct lease_thread_work {
+	/* The lease on what `fd` named then has been broken; below 0: look at all leases. */
+	void (*broken)(int fd);
+	/* In the program's first thread: this one may not have run for longer than the kernel waits. */
+	void (*overslept)(void);
+	/* True if there are leases of this process's own. */
+	bool (*any)(void);
+	/* Makes `made` the page of the watchdog, and has that know all own leases. */
+	void (*tell_watchdog)(struct watchdog_page **page, struct watchdog_page *made);
+};
+
 /*
  * Starts the thread, unless it is there; all signals are blocked.  `fd` names something.  Waits for
  * the thread if tests want windows at once.
  */
-enum lease_thread lease_thread_ask(int fd);
+enum lease_thread lease_thread_ask(int fd, const struct lease_thread_work *work);
 bool lease_thread_ready(void);
 
 /* Returns the thread's number, once it is ready. */

@@ -52,7 +52,7 @@ static enum guard forbidden = GUARDS;
 
 /* Mapped when a file is first read at random, for the reason that file_space is. */
 static struct map_space {
-	struct map maps[MAPS];
+	struct mapping maps[MAPS];
 	/*
 	 * The areas in which each file has been read, a bit each, to know what a mapping would
 	 * have cost and saved so far.
@@ -173,7 +173,7 @@ static enum guard map_allowed(const struct file *file)
 	return fault_arm() ? GUARDS : GUARD_FAULT_SIGNAL;
 }
 
-static void map_unmap(struct map *map)
+static void map_unmap(struct mapping *map)
 {
 	cosy_syscall3(SYS_munmap, (unsigned long)map->data, map->len, 0);
 	__atomic_sub_fetch(&mapped, map->len, __ATOMIC_RELAXED);
@@ -181,7 +181,7 @@ static void map_unmap(struct map *map)
 }
 
 /* Unmaps a mapping that was taken away while a reader was in it, if the reader has left. */
-static void map_leave(struct map *map)
+static void map_leave(struct mapping *map)
 {
 	if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == LEFT &&
 	    !__atomic_load_n(&map->readers, __ATOMIC_SEQ_CST) &&
@@ -189,9 +189,9 @@ static void map_leave(struct map *map)
 		map_unmap(map);
 }
 
-static struct map *map_claim(void)
+static struct mapping *map_claim(void)
 {
-	for (struct map *map = space->maps; map < space->maps + MAPS; map++) {
+	for (struct mapping *map = space->maps; map < space->maps + MAPS; map++) {
 		map_leave(map);
 		if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == FREE &&
 		    ATOMIC_EXCHANGE(&map->state, FREE, USED))
@@ -204,7 +204,7 @@ static struct map *map_claim(void)
 static enum guard map_attach(struct file *file)
 {
 	enum guard why = map_allowed(file);
-	struct map *map;
+	struct mapping *map;
 	long mapping;
 
 	if (why != GUARDS)
@@ -251,7 +251,7 @@ void map_make(struct file *file, uint64_t word)
 
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)
 {
-	struct map *map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
+	struct mapping *map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
 	bool copied = false;
 
 	if (!map || len > MAX_LENGTH)
@@ -268,13 +268,7 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	return copied;
 }
 
-void map_blank(const struct map *map)
-{
-	cosy_syscall6(SYS_mmap, (unsigned long)map->data, map->len, PROT_READ,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-}
-
-static void map_learn(const struct map *map)
+static void map_learn(const struct mapping *map)
 {
 	uint64_t areas = (map->len >> MAP_AREA_SHIFT) + 1;
 
@@ -286,7 +280,7 @@ static void map_learn(const struct map *map)
 
 void map_drop(struct file *file)
 {
-	struct map *map = file->map;
+	struct mapping *map = file->map;
 
 	if (!map)
 		return;
@@ -296,7 +290,7 @@ void map_drop(struct file *file)
 		map_unmap(map);
 		return;
 	}
-	map_blank(map);
+	mapping_blank(map);
 	__atomic_store_n(&map->state, LEFT, __ATOMIC_RELEASE);
 }
 

@@ -15,16 +15,9 @@
 #define COSY_RUN_MAP_H
 
 #include "file/file.h"
+#include "file/mapping.h"
 
 #pragma GCC visibility push(hidden)
-
-struct map {
-	const unsigned char *data;
-	uint64_t len;
-	int readers; /* threads that copy from it, whichever file it is of */
-	int state;
-	unsigned long reads; /* by it; low when threads race */
-};
 
 /* Forgets, for a file that has just been specialised, where it was read. */
 void map_forget(struct file *file);
@@ -46,9 +39,6 @@ void map_make(struct file *file, uint64_t word);
  * or not for this.  As with every window, what is copied counts only if the word stays.
  */
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len);
-
-/* Puts zeros in its place.  This drops the file; a reader copies on and then finds out. */
-void map_blank(const struct map *map);
 
 /* Takes it away, if there is one; under LOCKED. */
 void map_drop(struct file *file);

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "file/lease.h"
 #include "file/watchdog.h"
 #include "loaded.h"
 #include "syscall.h"
@@ -244,7 +243,8 @@ static void watchdog_permit(void)
 		cosy_syscall3(SYS_prctl, PR_SET_PTRACER, child.number, 0);
 }
 
-void watchdog_start(int process, int self)
+void watchdog_start(int process, int self,
+		    void (*tell)(struct watchdog_page **page, struct watchdog_page *made))
 {
 	struct watchdog_page *made = NULL;
 	int life[2];
@@ -265,7 +265,7 @@ void watchdog_start(int process, int self)
 		if (made)
 			made->version = WATCHDOG_VERSION;
 		if (made)
-			lease_tell_watchdog(&page, made);
+			tell(&page, made);
 		child.number = made ? (pid_t)child_clone() : 0;
 		if (child.number < 0)
 			child.number = 0;

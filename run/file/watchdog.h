@@ -64,9 +64,11 @@ enum {
 
 /*
  * In the thread that returns leases: start a watchdog for `process`, which the descriptor `self`
- * stands for, unless there is one; and look after it now and then.
+ * stands for, unless there is one; and look after it now and then.  `tell` stores `made` at `page`
+ * and calls watchdog_tell for each lease, both under lease.c's lock.
  */
-void watchdog_start(int process, int self);
+void watchdog_start(int process, int self,
+		    void (*tell)(struct watchdog_page **page, struct watchdog_page *made));
 void watchdog_tend(void);
 
 /* Forgets, when that thread begins, a watchdog of an earlier one, which has ended with that. */

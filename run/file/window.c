@@ -49,8 +49,10 @@ static void window_learn(const struct file *file)
 		price *= 2;
 }
 
-void window_drop(struct file *file)
+/* Gives back what window_prepare took; under LOCKED. */
+static void window_give_back(struct file *file, int fd)
 {
+	lease_return(file, fd);
 	window_learn(file);
 	store_put(file->window);
 	map_drop(file);
@@ -230,6 +232,7 @@ bool window_specialise(struct file *file, int fd)
 			file->unleased = true;
 		goto out;
 	}
+	file_give_back = window_give_back;
 	file->leased = true;
 	file->window->start = position;
 	file->window->len = 0;

@@ -47,9 +47,6 @@ bool window_specialise(struct file *file, int fd);
  */
 bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len);
 
-/* Gives the window back, and the mapped one; under LOCKED. */
-void window_drop(struct file *file);
-
 /* Returns the empty window of files whose position is kept but that have no window. */
 struct window *window_none(void);
 

@@ -24,13 +24,13 @@
 #include "../../include/uapi/linux/cosy.h"
 #include "../../include/uapi/linux/cosy_watch.h"
 #include "alone.h"
-#include "calls/share.h"
 #include "loaded.h"
 #include "metadata/metadata.h"
 #include "next.h"
 #include "object.h"
 #include "stats.h"
 #include "syscall.h"
+#include "vfork.h"
 
 enum {
 	SETS = 8,
@@ -272,7 +272,7 @@ void metadata_before_thread(void)
 
 void metadata_forget_slow(int fd)
 {
-	if (fd == watch_fd && !share_in_vfork_child())
+	if (fd == watch_fd && !vfork_in_child())
 		watcher_lost();
 	__atomic_fetch_add(&metadata_turns[fd], 1, __ATOMIC_SEQ_CST);
 }
@@ -645,7 +645,7 @@ bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 	    unlikely(!is_address(ret)) || (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		return false;
 	/* It has the parent's memory, but its own directory and descriptors. */
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return false;
 	set = set_take();
 	if (!set)

@@ -7,18 +7,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "calls/share.h"
 #include "environment.h"
 #include "file/copy.h"
 #include "file/file.h"
 #include "file/policy.h"
+#include "direct.h"
 #include "next.h"
 #include "relax/coalesce.h"
-#include "relax/reflink.h"
 #include "relax/relax_lease.h"
 #include "relax/relaxed.h"
 #include "stats.h"
 #include "syscall.h"
+#include "vfork.h"
 
 /* Bytes coalesced at most; the next write that does not fit has them handed over. */
 #define CAPACITY 65536
@@ -54,6 +54,7 @@ static struct {
 	dev_t dev;
 	ino_t ino;
 	char *buffer;
+	struct coalesce_source source; /* NULLs: there was none */
 } coalesced = {.fd = -1};
 
 /* For each descriptor 0: no candidate; else 1 + small writes in a row, up to the price. */
@@ -134,7 +135,7 @@ static void coalesce_hand_over(void)
 		done += ret;
 	}
 	if (coalesce_word & COALESCE_REFLINK)
-		reflink_hand_over(coalesced.fd);
+		coalesced.source.hand_over(coalesced.fd);
 	if (coalesce_word & COALESCE_BUSY)
 		coalesced.lent = true;
 	coalesce_word = (coalesce_word & ~(uint64_t)UINT32_MAX) + COALESCE_GENERATION;
@@ -176,7 +177,8 @@ void coalesce_end(void)
 	signals = relaxed_block_signals();
 	coalesce_hand_over();
 	coalesce_learn();
-	reflink_end();
+	if (coalesced.source.end)
+		coalesced.source.end();
 	relax_lease_return(coalesced.fd);
 	if (candidates[coalesced.fd])
 		candidates[coalesced.fd] = 1;
@@ -219,10 +221,15 @@ void coalesce_mapped(int fd)
 
 void coalesce_lease_broken(void)
 {
-	if (reflink_broken())
+	if (coalesced.source.is_broken && coalesced.source.is_broken())
 		coalesce_end();
 	if (coalesced.fd >= 0 && !lease_is_intact())
 		coalesce_end();
+}
+
+void coalesce_from(const struct coalesce_source *source)
+{
+	coalesced.source = *source;
 }
 
 static bool buffer_is_made(void)
@@ -257,11 +264,11 @@ bool coalesce_begin(int fd, unsigned int what)
 	bool taken;
 
 	/* The child of a vfork has its parent's memory, but descriptors of its own. */
-	if (coalesced.lent || share_in_vfork_child() || file_sharing() || !file_fits(fd, what, &st))
+	if (coalesced.lent || vfork_in_child() || file_sharing() || !file_fits(fd, what, &st))
 		return false;
 	coalesce_end();
 	signals = relaxed_block_signals();
-	taken = buffer_is_made() && relax_lease_take(fd, F_WRLCK);
+	taken = buffer_is_made() && relax_lease_take(fd, F_WRLCK, coalesce_lease_broken);
 	if (taken) {
 		coalesced.dev = st.st_dev;
 		coalesced.ino = st.st_ino;
@@ -337,19 +344,13 @@ static bool coalesce_earned(int fd, size_t len)
 
 ssize_t coalesce_write(int fd, const void *buf, size_t len)
 {
-	int error = relaxed_take_error(fd);
+	int error;
 
-	if (error) {
-		errno = error;
-		return -1;
-	}
-	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
-		return len;
 	if (coalesce_has(fd) && coalesced.lonely >= MAX_LONELY) {
 		coalesce_forget(fd);
 		coalesced.lonely = 0;
 	} else if (!coalesce_has(fd) && !coalesce_earned(fd, len))
-		return next_write(fd, buf, len);
+		return direct_write(fd, buf, len);
 	if (coalesce_append(fd, buf, len))
 		return len;
 	/*
@@ -363,5 +364,5 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 	}
 	if (coalesce_append(fd, buf, len))
 		return len;
-	return next_write(fd, buf, len);
+	return direct_write(fd, buf, len);
 }

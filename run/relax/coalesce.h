@@ -54,7 +54,7 @@ bool coalesce_may(int fd);
 bool coalesce_has(int fd);
 bool coalesce_same(const struct stat *st);
 
-/* Makes a write(2) to a candidate. */
+/* Makes a write(2) to a candidate, which has no late error to report. */
 ssize_t coalesce_write(int fd, const void *buf, size_t len);
 
 /*
@@ -62,6 +62,19 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len);
  * first ends coalescing for another file.
  */
 bool coalesce_begin(int fd, unsigned int what);
+
+/*
+ * Where bytes that are not in the buffer come from: REFLINK.  `hand_over` writes them to `to`, `end`
+ * gives the source up, with nothing pending; both with signals blocked.  `is_broken`: its lease is.
+ */
+struct coalesce_source {
+	void (*hand_over)(int to);
+	void (*end)(void);
+	bool (*is_broken)(void);
+};
+
+/* Notes it, before COALESCE_REFLINK is set for the first time. */
+void coalesce_from(const struct coalesce_source *source);
 
 /* Hands over what is coalesced; keeps an error for later: relaxed_late_error. */
 void coalesce_flush(void);

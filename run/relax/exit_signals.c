@@ -10,7 +10,7 @@
 #include "file/fault.h"
 #include "next.h"
 #include "relax/exit_signals.h"
-#include "relax/relax.h"
+#include "relax/relax_lease.h"
 #include "syscall.h"
 
 /* The real-time signals are deadly, too, and SIGBUS, which has its handler in fault.c. */
@@ -21,6 +21,7 @@ static const unsigned char deadly[] = {
 };
 
 static bool prepared;
+static void (*settle_all)(void);
 
 static bool is_deadly(int signal)
 {
@@ -35,7 +36,7 @@ static void last_words(int signal, siginfo_t *info, void *context)
 	int error = errno;
 
 	(void)context;
-	relax_end();
+	settle_all();
 	NEXT(sigaction)(signal, &by_default, NULL);
 	/* A fault happens again when this returns; a signal that was sent has to be sent again. */
 	if (info->si_code <= 0 || (signal != SIGSEGV && signal != SIGFPE && signal != SIGILL))
@@ -56,13 +57,15 @@ static void action_fill(struct sigaction *action)
 	action->sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
 }
 
-void exit_signals_prepare(void)
+void exit_signals_prepare(void (*settle)(void))
 {
 	struct sigaction action, old;
 
 	if (prepared)
 		return;
 	prepared = true;
+	settle_all = settle;
+	fault_before_death = settle;
 	fault_arm();
 	action_fill(&action);
 	for (int signal = 1; signal <= SIGRTMAX; signal++)
@@ -77,7 +80,7 @@ static bool signal_resets(int signal, sighandler_t handler)
 	return prepared && handler == SIG_DFL && is_deadly(signal);
 }
 
-int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+int exit_signals_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction room;
 
@@ -92,12 +95,12 @@ int relax_sigaction(int signal, const struct sigaction *action, struct sigaction
 	return 0;
 }
 
-sighandler_t relax_signal(int number, sighandler_t handler)
+sighandler_t exit_signals_signal(int number, sighandler_t handler)
 {
 	struct sigaction action = {.sa_handler = handler}, old;
 
 	if (signal_resets(number, handler))
-		return relax_sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
+		return exit_signals_sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
 	handler = NEXT(signal)(number, handler);
 	return handler == (sighandler_t)(void *)last_words ? SIG_DFL : handler;
 }

@@ -17,6 +17,7 @@
 #include "relax/reflink.h"
 #include "relax/relax_lease.h"
 #include "relax/relaxed.h"
+#include "relax/trunc.h"
 #include "stats.h"
 #include "syscall.h"
 
@@ -45,24 +46,34 @@ static struct {
 
 static int failures;
 
-bool reflink_from(int fd)
+static bool reflink_from(int fd)
 {
 	return fd >= 0 && fd == reflink.from;
 }
 
-bool reflink_broken(void)
+static bool reflink_is_broken(void)
 {
 	return reflink.from >= 0 &&
 	       cosy_syscall3(SYS_fcntl, reflink.from, F_GETLEASE, 0) != F_RDLCK;
 }
 
-void reflink_end(void)
+static void reflink_end(void)
 {
 	if (reflink.from < 0)
 		return;
 	cosy_syscall3(SYS_munmap, (unsigned long)reflink.map, reflink.size, 0);
 	relax_lease_return(reflink.from);
 	reflink.from = -1;
+}
+
+void reflink_release(int fd)
+{
+	if (reflink_from(fd))
+		coalesce_end();
+	coalesce_forget(fd);
+	trunc_cut(fd);
+	if ((unsigned int)fd < FILES)
+		relaxed_compared[fd] = 0;
 }
 
 /* True for two files of one file system that can share blocks; fills *from_st. */
@@ -80,23 +91,66 @@ static bool files_share_blocks(int from, int to, struct stat *from_st)
 	       ((uint32_t)fs.f_type == 0x9123683e /* btrfs */ || fs.f_type == 0x58465342 /* xfs */);
 }
 
+/* Asks the kernel to share what is pending.  Returns the bytes that it has shared. */
+static uint64_t reflink_share(int to)
+{
+	bool at_end = reflink.start + reflink.pending == reflink.size;
+	long position = cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR);
+	struct file_clone_range range = {
+		.src_fd = reflink.from,
+		.src_offset = reflink.start,
+		.src_length = at_end ? reflink.pending : reflink.pending / BLOCK * BLOCK,
+		.dest_offset = position,
+	};
+
+	if (position < 0 || !range.src_length ||
+	    cosy_syscall3(SYS_ioctl, to, FICLONERANGE, (unsigned long)&range))
+		return 0;
+	cosy_syscall3(SYS_lseek, to, position + range.src_length, SEEK_SET);
+	stats.reflink += range.src_length;
+	return range.src_length;
+}
+
+static void reflink_hand_over(int to)
+{
+	uint64_t done = reflink_share(to);
+
+	failures = done ? 0 : failures + 1;
+	while (done < reflink.pending) {
+		long ret = cosy_syscall3(SYS_write, to,
+					 (unsigned long)reflink.map + reflink.start + done,
+					 reflink.pending - done);
+
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0) {
+			relaxed_late_error(to, ret ? ret : -EIO);
+			break;
+		}
+		done += ret;
+	}
+	reflink.pending = 0;
+}
+
 /* Begins to share: takes a lease on the source, and on the destination unless that has one. */
 static bool reflink_begin(int from, int to)
 {
 	struct stat st;
+	const struct coalesce_source source = {reflink_hand_over, reflink_end, reflink_is_broken};
 	uint64_t signals;
 	long map;
 
 	if (!relaxed_allows(to, RELAX_REFLINK) || !files_share_blocks(from, to, &st))
 		return false;
 	/* Take the file from windows, which would return its lease. */
+	reflink_release(from);
 	file_unspecialise_fd(from, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_REFLINK))
 		return false;
 	signals = relaxed_block_signals();
 	coalesce_flush();
 	reflink_end();
-	if (relax_lease_take(from, F_RDLCK)) {
+	if (relax_lease_take(from, F_RDLCK, coalesce_lease_broken)) {
 		map = -1;
 		/* Ask for the size again: with the lease it cannot change any more. */
 		if (!cosy_syscall3(SYS_fstat, from, (unsigned long)&st, 0) && st.st_size > 0 &&
@@ -107,6 +161,7 @@ static bool reflink_begin(int from, int to)
 			reflink.map = (const char *)map;
 			reflink.size = st.st_size;
 			reflink.from = from;
+			coalesce_from(&source);
 		} else {
 			relax_lease_return(from);
 		}
@@ -159,45 +214,4 @@ bool reflink_write(int fd, const void *buf, size_t len)
 	if (done && reflink.pending >= MAX_PENDING)
 		coalesce_flush();
 	return done;
-}
-
-/* Asks the kernel to share what is pending.  Returns the bytes that it has shared. */
-static uint64_t reflink_share(int to)
-{
-	bool at_end = reflink.start + reflink.pending == reflink.size;
-	long position = cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR);
-	struct file_clone_range range = {
-		.src_fd = reflink.from,
-		.src_offset = reflink.start,
-		.src_length = at_end ? reflink.pending : reflink.pending / BLOCK * BLOCK,
-		.dest_offset = position,
-	};
-
-	if (position < 0 || !range.src_length ||
-	    cosy_syscall3(SYS_ioctl, to, FICLONERANGE, (unsigned long)&range))
-		return 0;
-	cosy_syscall3(SYS_lseek, to, position + range.src_length, SEEK_SET);
-	stats.reflink += range.src_length;
-	return range.src_length;
-}
-
-void reflink_hand_over(int to)
-{
-	uint64_t done = reflink_share(to);
-
-	failures = done ? 0 : failures + 1;
-	while (done < reflink.pending) {
-		long ret = cosy_syscall3(SYS_write, to,
-					 (unsigned long)reflink.map + reflink.start + done,
-					 reflink.pending - done);
-
-		if (ret == -EINTR)
-			continue;
-		if (ret <= 0) {
-			relaxed_late_error(to, ret ? ret : -EIO);
-			break;
-		}
-		done += ret;
-	}
-	reflink.pending = 0;
 }

@@ -46,17 +46,8 @@ static inline bool reflink_may(int fd, const void *buf, size_t len)
 /* Makes such a write.  False: the caller makes it the ordinary way. */
 bool reflink_write(int fd, const void *buf, size_t len);
 
-/* Makes `to` share what is pending, or writes it; with signals blocked. */
-void reflink_hand_over(int to);
-
-/* Gives up the source, with nothing pending; with signals blocked. */
-void reflink_end(void);
-
-/* True if `fd` is the source. */
-bool reflink_from(int fd);
-
-/* True if the source's lease has been broken. */
-bool reflink_broken(void);
+/* Ends every kind of relaxing for `fd`. */
+void reflink_release(int fd);
 
 #pragma GCC visibility pop
 

@@ -2,124 +2,20 @@
 /* relax.c - see relax.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "calls/share.h"
-#include "environment.h"
-#include "file/fault.h"
 #include "file/file.h"
-#include "file/filesystem.h"
 #include "file/policy.h"
 #include "relax/coalesce.h"
-#include "relax/exit_signals.h"
 #include "relax/reflink.h"
 #include "relax/relax.h"
 #include "relax/relaxed.h"
 #include "relax/trunc.h"
-#include "mask.h"
 #include "syscall.h"
-
-/* For each descriptor the errno of an error that came too late for the call that caused it. */
-static uint8_t late_errors[FILES];
-
-/*
- * The value of `changes` when each descriptor was last compared, shifted left; the lowest bit is
- * set if its file is not a regular one.
- */
-static uint32_t compared[FILES];
-static uint32_t changes = 1;
-
-static bool over; /* exit has settled everything, and nothing settles after it */
-
-uint64_t relaxed_block_signals(void)
-{
-	return mask_block_all();
-}
-
-void relaxed_restore_signals(uint64_t signals)
-{
-	mask_set(fault_signals(relax_signals(signals)));
-}
-
-void relaxed_late_error(int fd, long error)
-{
-	/* Keep the first. */
-	if ((unsigned int)fd < FILES && !late_errors[fd])
-		late_errors[fd] = -error;
-}
-
-int relaxed_take_error(int fd)
-{
-	int error;
-
-	if ((unsigned int)fd >= FILES || !late_errors[fd])
-		return 0;
-	error = late_errors[fd];
-	late_errors[fd] = 0;
-	return error;
-}
-
-void relaxed_changed(void)
-{
-	changes++;
-	exit_signals_prepare();
-}
-
-/* The kinds of relaxing that the command line names; a rule may add to them. */
-static unsigned int asked;
-
-/* Returns the kinds of relaxing that are possible now, for some file. */
-static unsigned int relaxed_now(void)
-{
-	static bool looked, by_rule;
-
-	if (!looked) {
-		const char *list = environment_get(ENVIRONMENT_RELAX);
-
-		if (list && strstr(list, "trunc"))
-			asked |= RELAX_TRUNC;
-		if (list && strstr(list, "coalesce"))
-			asked |= RELAX_COALESCE;
-		if (list && strstr(list, "reflink"))
-			asked |= RELAX_REFLINK;
-		by_rule = policy_relaxes();
-		looked = true;
-	}
-	if (!alone() || over || !next_is_libc() || file_sharing() || share_in_vfork_child())
-		return 0;
-	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_REFLINK : asked;
-}
-
-bool relaxed_allows(int fd, unsigned int what)
-{
-	struct policy policy;
-
-	if (!(relaxed_now() & what))
-		return false;
-	policy_find(fd, asked, &policy);
-	return !policy.off && (policy.relax & what);
-}
-
-/* Asks the kernel only for another file system than the last time. */
-bool relaxed_local(int fd, dev_t dev)
-{
-	static dev_t last;
-	struct statfs fs;
-
-	if (dev == last)
-		return true;
-	if (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) ||
-	    !filesystem_has_leases(fs.f_type))
-		return false;
-	last = dev;
-	return true;
-}
+#include "vfork.h"
 
 /* Flags with which O_TRUNC is left to the kernel. */
 #define NO_TAIL                                                                                    \
@@ -128,6 +24,7 @@ bool relaxed_local(int fd, dev_t dev)
 
 int relax_before_open(int flags)
 {
+	relaxed_settle_all = relax_end;
 	/* With a lease of this process's own the open would fail. */
 	if (flags & O_NONBLOCK)
 		coalesce_end();
@@ -183,7 +80,7 @@ int relax_after_open(int fd, int asked, int used)
 		fd = open_truncated(fd, asked & O_APPEND);
 	if ((unsigned int)fd >= FILES)
 		return fd;
-	compared[fd] = 0;
+	relaxed_compared[fd] = 0;
 	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_REFLINK)))
 		coalesce_candidate(fd);
 	return fd;
@@ -194,8 +91,8 @@ void relax_touch_slow(int fd)
 	struct stat st;
 	bool special;
 
-	if ((unsigned int)fd < FILES && compared[fd] >> 1 == changes) {
-		if (compared[fd] & 1)
+	if ((unsigned int)fd < FILES && relaxed_compared[fd] >> 1 == relaxed_changes) {
+		if (relaxed_compared[fd] & 1)
 			coalesce_flush();
 		return;
 	}
@@ -207,7 +104,7 @@ void relax_touch_slow(int fd)
 	if (!special)
 		trunc_cut_same(&st);
 	if ((unsigned int)fd < FILES && (special || !coalesce_same(&st)))
-		compared[fd] = changes << 1 | special;
+		relaxed_compared[fd] = relaxed_changes << 1 | special;
 }
 
 void relax_seek(int fd, int64_t offset, int whence)
@@ -256,6 +153,19 @@ void relax_fcntl(int fd, int command, long argument)
 	}
 }
 
+ssize_t relax_write(int fd, const void *buf, size_t len)
+{
+	int error = relaxed_take_error(fd);
+
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
+		return len;
+	return coalesce_write(fd, buf, len);
+}
+
 void relax_tell(void)
 {
 	coalesce_flush();
@@ -266,7 +176,7 @@ void relax_settle(void)
 	coalesce_flush();
 	trunc_cut_all();
 	/* The call may close descriptors without this library's notice, and reuse their numbers. */
-	changes++;
+	relaxed_renew();
 }
 
 void relax_sleep(void)
@@ -289,12 +199,7 @@ void relax_share(enum how_long how_long)
 
 void relax_forget(int fd)
 {
-	if (reflink_from(fd))
-		coalesce_end();
-	coalesce_forget(fd);
-	trunc_cut(fd);
-	if ((unsigned int)fd < FILES)
-		compared[fd] = 0;
+	reflink_release(fd);
 }
 
 void relax_duplicated(int fd, int copy)
@@ -306,7 +211,7 @@ void relax_duplicated(int fd, int copy)
 
 int relax_closing(int fd)
 {
-	if ((unsigned int)fd >= FILES || share_in_vfork_child())
+	if ((unsigned int)fd >= FILES || vfork_in_child())
 		return 0;
 	/* Others can see a close: it drops locks, and ends pipes. */
 	coalesce_flush();
@@ -323,17 +228,12 @@ int relax_closed(int ret, int error)
 	return -1;
 }
 
-void relax_lease_broken(void)
-{
-	coalesce_lease_broken();
-}
-
 /* Settles everything; destructors that run later write by ordinary calls. */
 void library_end(void)
 {
-	if (share_in_vfork_child())
+	if (vfork_in_child())
 		return;
 	relax_end();
 	coalesce_forget_all();
-	over = true;
+	relaxed_over = true;
 }

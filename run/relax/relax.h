@@ -23,6 +23,7 @@
 
 #ifdef COSY_RELAX
 #include "relax/coalesce.h"
+#include "relax/exit_signals.h"
 #include "relax/reflink.h"
 #include "relax/relax_lease.h"
 #include "relax/trunc.h"
@@ -32,9 +33,6 @@
 
 #ifdef COSY_RELAX
 #define RELAXES true
-
-/* Returns a signal mask without RELAX_SIGNAL, once that has a handler. */
-uint64_t relax_signals(uint64_t signals);
 
 /* Prepares an open with `flags`.  Returns the flags to open with. */
 int relax_before_open(int flags);
@@ -68,6 +66,9 @@ static inline void relax_touch(int fd)
 void relax_seek(int fd, int64_t offset, int whence);
 void relax_fcntl(int fd, int command, long argument);
 
+/* Makes a write(2) to a candidate of coalesce.h, in a process with one thread. */
+ssize_t relax_write(int fd, const void *buf, size_t len);
+
 /* Hands over what is coalesced, before a call by which others could learn something. */
 void relax_tell(void);
 
@@ -95,12 +96,16 @@ void relax_forget(int fd);
 int relax_closing(int fd);
 int relax_closed(int ret, int error);
 
-/* Called by the lease's signal. */
-void relax_lease_broken(void);
-
 /* Make sigaction(2) and signal(2), for signals that this library does not use itself. */
-int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
-sighandler_t relax_signal(int number, sighandler_t handler);
+static inline int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	return exit_signals_sigaction(signal, action, old);
+}
+
+static inline sighandler_t relax_signal(int number, sighandler_t handler)
+{
+	return exit_signals_signal(number, handler);
+}
 
 /* Settles everything and returns leases, before the process ends or a thread begins. */
 void relax_end(void);
@@ -185,11 +190,6 @@ static inline int relax_closed(int ret, int error)
 {
 	(void)error;
 	return ret;
-}
-
-static inline uint64_t relax_signals(uint64_t signals)
-{
-	return signals;
 }
 
 #endif

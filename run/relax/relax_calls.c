@@ -10,13 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calls/share.h"
 #include "file/file.h"
+#include "direct.h"
 #include "next.h"
 #include "relax/coalesce.h"
 #include "relax/relax.h"
 #include "relax/relaxed.h"
 #include "relax/trunc.h"
+#include "vfork.h"
 
 enum { TOUCH, TELL, SETTLE, END };
 
@@ -39,7 +40,7 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
 	int error = errno;
 	void *next;
 
-	if (!share_in_vfork_child()) {
+	if (!vfork_in_child()) {
 		switch (call->class) {
 		case TOUCH:
 			relax_touch(first);
@@ -146,14 +147,14 @@ ssize_t write(int fd, const void *buf, size_t len)
 	if (coalesce_pending() && !(coalesce_has(fd) && alone()))
 		coalesce_flush();
 	if (coalesce_may(fd) && alone())
-		return coalesce_write(fd, buf, len);
-	return next_write(fd, buf, len);
+		return relax_write(fd, buf, len);
+	return direct_write(fd, buf, len);
 }
 
 /* What is stored in the mapping later must not be overwritten by what was written before. */
 void *mmap64(void *at, size_t len, int protection, int flags, int fd, off64_t offset)
 {
-	bool mine = !share_in_vfork_child();
+	bool mine = !vfork_in_child();
 	void *mapping;
 
 	if (mine && (truncs || coalesce_pending()))

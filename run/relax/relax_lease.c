@@ -5,17 +5,19 @@
 #include <sys/syscall.h>
 
 #include "file/file.h"
+#include "mask.h"
 #include "next.h"
-#include "relax/relax.h"
 #include "relax/relax_lease.h"
 #include "syscall.h"
 
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 
+static void (*when_broken)(void);
+
 static void signal_lease_broken(int signal, siginfo_t *info, void *context)
 {
 	(void)signal, (void)info, (void)context;
-	relax_lease_broken();
+	when_broken();
 }
 
 static bool lease_arm(void)
@@ -35,11 +37,13 @@ static bool lease_arm(void)
 	sigfillset(&action.sa_mask);
 	NEXT(sigaction)(RELAX_SIGNAL, &action, NULL);
 	state = ARMED;
+	mask_handle(RELAX_SIGNAL);
 	return true;
 }
 
-bool relax_lease_take(int fd, int kind)
+bool relax_lease_take(int fd, int kind, void (*broken)(void))
 {
+	when_broken = broken;
 	if (!lease_arm())
 		return false;
 	/* Set the signal first: a lease that is broken before sends SIGIO, which kills. */
@@ -62,11 +66,6 @@ void relax_lease_return(int fd)
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 }
 
-uint64_t relax_signals(uint64_t signals)
-{
-	return state == ARMED ? signals & ~(1ULL << (RELAX_SIGNAL - 1)) : signals;
-}
-
 bool relax_lease_armed(void)
 {
 	return state == ARMED;
@@ -79,6 +78,6 @@ bool relax_lease_forbidden(void)
 
 void relax_lease_forbid(void)
 {
-	relax_end();
 	state = FORBIDDEN;
+	mask_forget(RELAX_SIGNAL);
 }

@@ -20,15 +20,16 @@
 
 /*
  * Take and return a lease of `kind`: F_RDLCK, or F_WRLCK, which is granted when nobody else has the
- * file open at all.  Signals are blocked.  The lease's signal calls relax_lease_broken.
+ * file open at all.  Signals are blocked.  When a lease is broken its signal calls `broken`, which is
+ * the same for all leases.
  */
-bool relax_lease_take(int fd, int kind);
+bool relax_lease_take(int fd, int kind, void (*broken)(void));
 void relax_lease_return(int fd);
 
 bool relax_lease_armed(void);
 bool relax_lease_forbidden(void);
 
-/* Ends such leases for good, since the program wants RELAX_SIGNAL for itself. */
+/* Takes no more leases, since the program wants RELAX_SIGNAL for itself; none is held. */
 void relax_lease_forbid(void);
 
 #pragma GCC visibility pop

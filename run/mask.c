@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+/* mask.c - see mask.h. */
+#include "mask.h"
+
+uint64_t mask_handled;
