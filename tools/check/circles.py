@@ -28,6 +28,9 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # NEXT is run/'s: a name in it is libc's function, not the one of run/ that stands before it.
 _OTHER_NAMES = re.compile(r"\b(?:struct|union|enum)\s+\w+|(?:->|\.)\s*[A-Za-z_]\w*|\bNEXT\(\w+\)")
+# A variable, a member or a parameter, which may have a function's name: `int signal`.
+_VARIABLE = re.compile(r"\b(?!(?:return|else|goto|case|sizeof)\b)[A-Za-z_]\w*\s+\**([A-Za-z_]\w*)\s*(?=[,;)=\[:])")
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _TYPE = re.compile(r"\b(?:struct|union|enum)(?:\s+\w+)*\s*$")
 _TRANSPARENT = re.compile(r"(?:\bnamespace\b[^;{}()=]*|\bextern\s*)$")
 _FUNCTION = re.compile(
@@ -71,7 +74,9 @@ class Source:
                 _, equals, value = outside.partition("=")
                 inside += value if equals else ""
                 outside = ""
-        self.uses.update(_NAME.findall(_OTHER_NAMES.sub(" ", inside)))
+        inside = _OTHER_NAMES.sub(" ", inside)
+        variables = set(_VARIABLE.findall(text))
+        self.uses.update(set(_NAME.findall(inside)) - variables, _CALLED.findall(inside))
 
     def _begin(self, head: str) -> None:
         """Takes what stands before an opening brace."""

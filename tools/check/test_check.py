@@ -99,6 +99,19 @@ class Circles(Check):
             ["run/a.c is in a circle of 2 files: it uses b.c", "run/b.c is in a circle of 2 files: it uses a.c"],
         )
 
+    def test_variable_named_like_a_function(self) -> None:
+        self.write(
+            run__a_c='#include "b.h"\nint signal(int number)\n{\n\treturn b(number);\n}\n',
+            run__b_h="int b(int number);\n",
+            run__b_c="int b(int signal)\n{\n\treturn signal + 1;\n}\n",
+        )
+        self.assertEqual(self.circles(set()), [])
+        self.write(run__b_c="int b(int number)\n{\n\treturn signal(number);\n}\n")
+        self.assertEqual(
+            self.circles(set()),
+            ["run/a.c is in a circle of 2 files: it uses b.c", "run/b.c is in a circle of 2 files: it uses a.c"],
+        )
+
     def test_classes(self) -> None:
         self.write(
             compiler__pass__a_h="struct A { void has(); };\n",
