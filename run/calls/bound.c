@@ -68,35 +68,3 @@ USED void *bound_before_dlmopen(Lmid_t namespace, const char *path, int flags)
 		bound_past();
 	return NEXT(dlmopen);
 }
-
-/* clang-format off */
-#define PUSH(name) "	push %" #name "\n	.cfi_adjust_cfa_offset 8\n"
-#define POP(name)  "	pop %" #name "\n	.cfi_adjust_cfa_offset -8\n"
-
-/* Defines `name`, which after `first` calls `before` with its arguments, and jumps where that says. */
-#define JUMPS(name, first, before)                                                                 \
-	__asm__(".text\n"                                                                          \
-		".globl " #name "\n"                                                               \
-		".type " #name ", @function\n"                                                     \
-		#name ":\n"                                                                        \
-		"	.cfi_startproc\n"                                                          \
-		"	endbr64\n"                                                                 \
-		first                                                                              \
-		PUSH(rdi) PUSH(rsi) PUSH(rdx)                                                      \
-		"	call " #before "\n"                                                        \
-		POP(rdx) POP(rsi) POP(rdi)                                                         \
-		"	jmp *%rax\n"                                                               \
-		"	.cfi_endproc\n"                                                            \
-		".size " #name ", . - " #name "\n")
-
-/* RTLD_DEFAULT is 0 and RTLD_NEXT -1; goes to `handle` with anything else. */
-#define UNLESS_HANDLE(handle)                                                                      \
-	"	lea 1(%rdi), %rax\n"                                                               \
-	"	cmp $1, %rax\n"                                                                    \
-	"	ja " #handle "\n"
-/* clang-format on */
-
-JUMPS(dlsym, UNLESS_HANDLE(bound_dlsym), bound_next_dlsym);
-JUMPS(dlvsym, UNLESS_HANDLE(bound_dlvsym), bound_next_dlvsym);
-JUMPS(dlopen, "", bound_before_dlopen);
-JUMPS(dlmopen, "", bound_before_dlmopen);

@@ -145,8 +145,8 @@ int daemon(int nochdir, int noclose)
 }
 
 /*
- * Returns libc's vfork, to which the next function jumps: the caller's frame is left twice, so that
- * function may have none.
+ * Returns libc's vfork, to which this library's jumps (arch/): the caller's frame is left twice, so
+ * that function may have none.
  */
 __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 {
@@ -157,27 +157,6 @@ __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 	}
 	return NEXT(vfork);
 }
-
-#ifdef __x86_64__
-__asm__(".text\n"
-	".globl vfork, __vfork\n"
-	".type vfork, @function\n"
-	".type __vfork, @function\n"
-	"vfork:\n"
-	"__vfork:\n"
-	"	endbr64\n"
-	"	sub $8, %rsp\n"
-	"	call share_before_vfork\n"
-	"	add $8, %rsp\n"
-	"	jmp *%rax\n"
-	".size vfork, . - vfork\n"
-	".size __vfork, . - __vfork\n");
-#else
-pid_t vfork(void)
-{
-	return fork();
-}
-#endif
 
 int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 {

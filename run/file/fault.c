@@ -12,29 +12,11 @@ static enum { UNARMED, ARMED, FORBIDDEN } state;
 void (*fault_before_death)(void);
 
 /*
- * Copies by one instruction, which leaves in rcx how much it has not copied.  To give up in the
- * middle, the handler goes on after the instruction, so it has to know both addresses.
+ * fault_copy copies by one instruction (arch/).  To give up in the middle, the handler goes on after
+ * it, so it has to know both addresses.
  */
 extern const char fault_copying[] __attribute__((visibility("hidden")));
 extern const char fault_copied[] __attribute__((visibility("hidden")));
-
-__asm__(".text\n"
-	".hidden fault_copy, fault_copying, fault_copied\n"
-	".globl fault_copy\n"
-	".type fault_copy, @function\n"
-	"fault_copy:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	mov %rdx, %rcx\n"
-	"fault_copying:\n"
-	"	rep movsb\n"
-	"fault_copied:\n"
-	"	xor %eax, %eax\n"
-	"	test %rcx, %rcx\n"
-	"	sete %al\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	".size fault_copy, . - fault_copy\n");
 
 /* Lets any other fault have the effect that it has without a handler. */
 static void fault_elsewhere(siginfo_t *info)

@@ -215,16 +215,6 @@ struct kernel_sigaction {
 
 void lease_thread_restorer(void) __attribute__((visibility("hidden")));
 
-__asm__(".text\n"
-	".hidden lease_thread_restorer\n"
-	".globl lease_thread_restorer\n"
-	".type lease_thread_restorer, @function\n"
-	"	nop\n"
-	"lease_thread_restorer:\n"
-	"	mov $15, %rax\n" /* rt_sigreturn; debuggers know a signal's frame by these two */
-	"	syscall\n"
-	".size lease_thread_restorer, . - lease_thread_restorer\n");
-
 /*
  * Makes the timer, unless libc has a handler of its own, as it has once there are threads: that
  * ignores signals of timers.

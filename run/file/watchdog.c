@@ -161,30 +161,13 @@ static void child_run(void)
 	cosy_syscall3(SYS_exit, 1, 0, 0);
 }
 
-/* Returns the number of a process that runs `child_run`, or a negative errno. */
-static long child_clone(void)
-{
-	register unsigned long r10 __asm__("r10") = 0;
-	register unsigned long r8 __asm__("r8") = 0;
-	register void (*r9)(void) __asm__("r9") = child_run;
-	long ret;
-
-	/*
-	 * It sends no signal when it ends, so waits of the program's do not find it, except by
-	 * __WALL and __WCLONE.
-	 */
-	__asm__ volatile("syscall\n"
-			 "	test	%%rax, %%rax\n"
-			 "	jnz	1f\n"
-			 "	xor	%%ebp, %%ebp\n"
-			 "	call	*%%r9\n"
-			 "1:"
-			 : "=a"(ret)
-			 : "0"((long)SYS_clone), "D"((long)CLONE_VM), "S"(child.memory + MEMORY),
-			   "d"(0L), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
+/*
+ * Makes a process that runs `run` on `stack`, of this memory and without a signal when it ends, so that
+ * waits of the program's do not find it, except by __WALL and __WCLONE.  Returns its number, or a
+ * negative errno.  In arch/.
+ */
+__attribute__((visibility("hidden"))) long watchdog_clone(unsigned long flags, char *stack,
+							  void (*run)(void));
 
 static void digits_write(char *to, unsigned int number)
 {
@@ -266,7 +249,9 @@ void watchdog_start(int process, int self,
 			made->version = WATCHDOG_VERSION;
 		if (made)
 			tell(&page, made);
-		child.number = made ? (pid_t)child_clone() : 0;
+		child.number =
+			made ? (pid_t)watchdog_clone(CLONE_VM, child.memory + MEMORY, child_run)
+			     : 0;
 		if (child.number < 0)
 			child.number = 0;
 		if (child.number)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * relax_calls.c - makes the stubs of relax_calls.def, and wraps the calls that need more than one.
+ * relax_calls.c - the slow path of relax_calls.def's stubs, and the calls that need more than a stub.
  *
- * A stub has no frame.  Unless there is something to settle it jumps to the C library's function,
+ * The stubs are in arch/.  A stub has no frame.  Unless there is something to settle it jumps to the C library's function,
  * and leaves the arguments, whatever their number and types, where they are.
  */
 #include <errno.h>
@@ -67,78 +67,6 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
 	errno = error;
 	return next;
 }
-
-/*
- * Saves all argument registers around relax_prepare: six, rax (which counts the vector registers
- * for a variadic function), and eight vector registers.  In: the struct call in r11.
- */
-__asm__(".text\n"
-	".type relax_call_slow, @function\n"
-	"relax_call_slow:\n"
-	"	.cfi_startproc\n"
-	"	pushq %rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset 6, -16\n"
-	"	movq %rsp, %rbp\n"
-	"	.cfi_def_cfa_register 6\n"
-	"	subq $192, %rsp\n"
-	"	movq %rdi, 0(%rsp)\n"
-	"	movq %rsi, 8(%rsp)\n"
-	"	movq %rdx, 16(%rsp)\n"
-	"	movq %rcx, 24(%rsp)\n"
-	"	movq %r8, 32(%rsp)\n"
-	"	movq %r9, 40(%rsp)\n"
-	"	movq %rax, 48(%rsp)\n"
-	"	movups %xmm0, 64(%rsp)\n"
-	"	movups %xmm1, 80(%rsp)\n"
-	"	movups %xmm2, 96(%rsp)\n"
-	"	movups %xmm3, 112(%rsp)\n"
-	"	movups %xmm4, 128(%rsp)\n"
-	"	movups %xmm5, 144(%rsp)\n"
-	"	movups %xmm6, 160(%rsp)\n"
-	"	movups %xmm7, 176(%rsp)\n"
-	"	movl %edi, %esi\n"
-	"	movq %r11, %rdi\n"
-	"	call relax_prepare\n"
-	"	movq %rax, %r11\n"
-	"	movq 0(%rsp), %rdi\n"
-	"	movq 8(%rsp), %rsi\n"
-	"	movq 16(%rsp), %rdx\n"
-	"	movq 24(%rsp), %rcx\n"
-	"	movq 32(%rsp), %r8\n"
-	"	movq 40(%rsp), %r9\n"
-	"	movq 48(%rsp), %rax\n"
-	"	movups 64(%rsp), %xmm0\n"
-	"	movups 80(%rsp), %xmm1\n"
-	"	movups 96(%rsp), %xmm2\n"
-	"	movups 112(%rsp), %xmm3\n"
-	"	movups 128(%rsp), %xmm4\n"
-	"	movups 144(%rsp), %xmm5\n"
-	"	movups 160(%rsp), %xmm6\n"
-	"	movups 176(%rsp), %xmm7\n"
-	"	leave\n"
-	"	.cfi_def_cfa 7, 8\n"
-	"	jmp *%r11\n"
-	"	.cfi_endproc\n"
-	".size relax_call_slow, . - relax_call_slow\n");
-
-#define CALL(name, class)                                                                          \
-	__asm__(".globl " #name "\n"                                                               \
-		".type " #name ", @function\n"                                                     \
-		".balign 16\n" #name ":\n"                                                         \
-		"	endbr64\n"                                                                       \
-		"	movl truncs(%rip), %r11d\n"                                                      \
-		"	orl coalesce_word(%rip), %r11d\n"                                                \
-		"	jne 1f\n"                                                                        \
-		"	movq relax_call_" #name "(%rip), %r11\n"                                   \
-		"	testq %r11, %r11\n"                                                              \
-		"	je 1f\n"                                                                         \
-		"	jmp *%r11\n"                                                                     \
-		"1:	leaq relax_call_" #name "(%rip), %r11\n"                                   \
-		"	jmp relax_call_slow\n"                                                           \
-		".size " #name ", . - " #name "\n");
-#include "relax/relax_calls.def"
-#undef CALL
 
 ssize_t write(int fd, const void *buf, size_t len)
 {
