@@ -18,10 +18,7 @@ typedef enum page_entry_size cosy_fault_size;
 #define COSY_FAULT_PMD PE_SIZE_PMD
 #endif
 
-/*
- * An entry of 2 MB is special from 6.12 on.  One of a device's memory has the same effect before: the
- * kernel looks for a page map of a device, which is not there, and pins nothing.
- */
+/* Tells whether a huge page may be mapped over the entry: there is none, or one of 2 MB. */
 static inline bool cosy_entry_takes_huge(const pmd_t *entry)
 {
 	pmd_t now = READ_ONCE(*entry);
@@ -33,7 +30,12 @@ static inline bool cosy_entry_takes_huge(const pmd_t *entry)
 #endif
 }
 
-/* Maps the pages at the fault's 2 MB, or lets a present entry of the same pages write. */
+/*
+ * Maps the pages at the fault's 2 MB, or lets a present entry of the same pages write.
+ *
+ * Nobody pins pages through the entry.  From 6.12 on it is special.  Before, it is one of a device's
+ * memory: the kernel looks for the device's page map, finds none, and pins nothing.
+ */
 static inline vm_fault_t cosy_entry_insert_huge(struct vm_fault *vmf, const struct page *pages,
 						bool write)
 {

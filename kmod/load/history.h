@@ -48,9 +48,9 @@ struct cosy_past *cosy_past_get(struct cosy_history *history, const u64 key[2],
 				const unsigned int spaces[2], struct cosy_past **spare);
 
 /*
- * Counts a process that has reached the levels from `from` up to `to`.  Fewer processes reach a
- * level than the one below it, and those are halved at HALVING; but a process can say otherwise,
- * so no count goes above that.  Called under the lock.
+ * Counts a process that has reached the levels from `from` up to `to`.  All counts are halved when
+ * the lowest level has HALVING, and higher levels have fewer.  A process can claim otherwise, so no
+ * count goes above HALVING.  Called under the lock.
  */
 void cosy_past_add(struct cosy_past *past, unsigned int from, unsigned int to);
 

@@ -151,7 +151,7 @@ int cosy_ports_count(struct cosy_count *count)
 
 /* --- Places and the queue ------------------------------------------------------------------ */
 
-/* The three below are under the port's lock.  A message of one page is the most frequent one. */
+/* The next three need the port's lock.  They look for one page first: most messages have one. */
 static void places_mark(struct cosy_port *port, const struct message *m)
 {
 	if (message_pages(m) == 1)
@@ -193,7 +193,7 @@ static int port_try_reserve(struct cosy_port *port, const struct message *m)
 	return ret;
 }
 
-/* Tells whether port_try_reserve would say something else than that the places are another's. */
+/* Tells whether port_try_reserve would return anything but -EAGAIN. */
 static bool port_may_reserve(struct cosy_port *port, const struct message *m)
 {
 	bool may;
@@ -204,7 +204,7 @@ static bool port_may_reserve(struct cosy_port *port, const struct message *m)
 	return may;
 }
 
-/* As port_try_reserve; waits for the places, unless the file does not block. */
+/* Reserves as port_try_reserve does, but waits for the places, unless the file does not block. */
 static int port_reserve(struct cosy_port *port, const struct file *file, const struct message *m)
 {
 	for (;;) {
@@ -241,7 +241,7 @@ static void port_give_back(struct cosy_port *port, const struct message *m)
 	port_wake(&port->passers, EPOLLOUT | EPOLLWRNORM);
 }
 
-/* The same, but drops the pages. */
+/* Drops the pages of a message, and gives back its places. */
 static void port_drop(struct cosy_port *port, const struct message *m)
 {
 	unsigned long i, count = message_places(m);
@@ -275,7 +275,7 @@ static void message_send(struct cosy_port *port, const struct message *m)
 		port_wake(&port->takers, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Tells the first message, 1; 0: no more can come; -EAGAIN: none has. */
+/* Copies the first message, and leaves it in the queue.  1; 0: no more can come; -EAGAIN: none is there. */
 static int message_peek(struct cosy_port *port, struct message *m)
 {
 	int ret = 1;
@@ -294,7 +294,7 @@ static bool takers_must_wait(const struct cosy_port *port)
 	return READ_ONCE(port->first) == READ_ONCE(port->next) && !READ_ONCE(port->no_passer);
 }
 
-/* The same; waits for a message, unless the file does not block. */
+/* Copies it as message_peek does, but waits for one, unless the file does not block. */
 static int message_wait(struct cosy_port *port, const struct file *file, struct message *m)
 {
 	for (;;) {
@@ -325,7 +325,7 @@ static bool message_pop(struct cosy_port *port, struct message *m)
 	return is_first;
 }
 
-/* Makes a message the first again that could not be copied, so that it is not lost. */
+/* Puts a message that could not be copied back at the front, so that it is not lost. */
 static void message_return(struct cosy_port *port, const struct message *m)
 {
 	spin_lock(&port->lock);
@@ -336,7 +336,7 @@ static void message_return(struct cosy_port *port, const struct message *m)
 
 /* --- Pass ---------------------------------------------------------------------------------- */
 
-/* Makes pages of the huge pages of a message, which is the caller's. */
+/* Splits the huge pages of a message that the caller owns into pages. */
 static void message_divide(struct cosy_port *port, struct message *m)
 {
 	cosy_slot_t *places = port->contents + m->first;

@@ -28,7 +28,7 @@ static bool thread_owns_stack(const struct libcosy_thread *thread, uintptr_t sp)
 
 /* --- Activations ------------------------------------------------------------------- */
 
-/* Unlinks it from those that are running, lest a handler takes a dead one for interrupted. */
+/* Unlinks an activation from the running ones: a handler would take it for an interrupted one. */
 static void activation_stop(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	for (struct libcosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
@@ -64,7 +64,7 @@ static __attribute__((noinline)) struct libcosy_activation *activation_make(
 		return NULL;
 	}
 	act = &thread->acts[i];
-	/* How many calls were made is asked while a balance is kept: see balance.c. */
+	/* The module is asked for the number of calls only while a balance is kept (balance.c). */
 	act->run.size = offsetof(struct cosy_run, calls);
 	act->run.state = (uint64_t)&act->state;
 	act->outer = NULL;
