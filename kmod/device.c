@@ -190,7 +190,7 @@ static const struct {
 	  .own_space = true,
 	  .handle = stats_ioctl },
 	{ .command = COSY_IOC_RECALL,
-	  .min_size = sizeof(struct cosy_recall),
+	  .min_size = offsetofend(struct cosy_recall, reached),
 	  .size = sizeof(struct cosy_recall),
 	  .answers = true,
 	  .own_space = true,

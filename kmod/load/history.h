@@ -25,6 +25,7 @@ struct cosy_past {
 	u16 reached[COSY_RECALL_LEVELS];
 	u16 slower;
 	u32 pace; /* of the native twin: see struct cosy_recall */
+	u32 paces[COSY_RECALL_LEVELS]; /* the same until each level */
 };
 
 void cosy_history_create(struct cosy_history *history);

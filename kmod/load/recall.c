@@ -159,6 +159,12 @@ static bool recall_begins(const struct cosy_recall *recall)
 	       recall->flags & COSY_RECALL_SLOWER;
 }
 
+/* Returns the mean of the last few, so that one that was disturbed counts for little. */
+static u32 pace_mix(u32 past, u32 pace)
+{
+	return past ? (3ull * past + pace) / 4 : pace;
+}
+
 /* Answers with the past as it was before this process, and adds the process.  Under the lock. */
 static void recall_past(struct cosy_cache *cache, struct cosy_user *user,
 			struct cosy_recall *recall, u32 pace, const unsigned int spaces[2],
@@ -169,6 +175,7 @@ static void recall_past(struct cosy_cache *cache, struct cosy_user *user,
 	struct cosy_past *past;
 
 	static_assert(sizeof(recall->reached) == sizeof(past->reached));
+	static_assert(sizeof(recall->paces) == sizeof(past->paces));
 	past = recall_begins(recall) ? past_get(cache, user, recall->key, spaces, spare)
 				     : cosy_past_find(&cache->history, recall->key, spaces);
 	if (!past)
@@ -177,10 +184,12 @@ static void recall_past(struct cosy_cache *cache, struct cosy_user *user,
 	if (slower)
 		past->slower = SLOWER;
 	recall->slower = past->slower;
-	/* The mean of the last few, so that one that was disturbed counts for little. */
 	if (pace)
-		past->pace = past->pace ? (3ull * past->pace + pace) / 4 : pace;
+		past->pace = pace_mix(past->pace, pace);
+	if (pace && to > from)
+		past->paces[to - 1] = pace_mix(past->paces[to - 1], pace);
 	recall->pace = past->pace;
+	memcpy(recall->paces, past->paces, sizeof(recall->paces));
 	cosy_past_add(past, from, to);
 }
 
@@ -196,6 +205,7 @@ long cosy_recall(struct cosy_context *context, struct cosy_recall *recall)
 	if (!recall_is_known(recall))
 		return -EINVAL;
 	memset(recall->reached, 0, sizeof(recall->reached));
+	memset(recall->paces, 0, sizeof(recall->paces));
 	recall->slower = 0;
 	recall->regions = 0;
 	recall->pace = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* pace.c - see pace.h. */
 #include <stddef.h>
+#include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,12 +16,12 @@
 #include "region/region.h"
 #include "syscall.h"
 
-/* Savings over which the kernel's pace is measured, and those of the first calls before. */
-#define MEASURED COSY_RECALL_LEVEL(1)
+/* Savings over which the kernel's pace is first measured, and those of the first calls before. */
+#define MEASURED (2 * COSY_RECALL_LEVEL(1))
 #define WARMED	 (MEASURED / 8)
 /*
- * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs may
- * do something else than the native twin did while it was measured: by 1/5.
+ * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs, and
+ * later windows, may do something else than the native twin did while it was measured: by 1/5.
  */
 #define MANY_RUNS      16
 #define TOLERATED      16
@@ -28,13 +29,21 @@
 
 static struct {
 	const struct cosy_region *owner;
-	uint64_t made;	  /* native calls at the last level, in parts ... */
-	uint64_t then;	  /* ... and the time, in ns */
-	uint32_t insn;	  /* time of an instruction of the kernel's, in ps */
-	uint32_t known;	  /* the native pace, until it is measured in the kernel; else 0 */
-	uint32_t native;  /* the same, while it is measured there */
+	uint64_t made; /* native calls at the last level, in parts ... */
+	uint64_t then; /* ... and the time, in ns */
+	uint32_t insn; /* time of an instruction of the kernel's, in ps */
+	/* The user's native paces: on the whole, and from each level's predecessor to the level. */
+	uint32_t mean, levels[COSY_RECALL_LEVELS];
+	bool known; /* until the region is measured in the kernel */
+	/* What a call saves, and a RUN loses, as the user's history counts them. */
+	uint32_t gain, loss;
+	/* The window that is measured in the kernel: */
+	bool open;
 	bool warm;	  /* the first calls, which touch its memory first, are left out */
-	uint64_t entered; /* when measuring began there ... */
+	bool later;	  /* it is not the first one */
+	uint64_t total;	  /* what the region had saved when the window began ... */
+	uint64_t length;  /* ... and what it is to save until the window's end */
+	uint64_t entered; /* when it began ... */
 	uint64_t calls;	  /* ... and the calls since then ... */
 	uint32_t runs;	  /* ... in so many RUNs */
 } pace LIBCOSY_EARLY_DATA;
@@ -70,9 +79,12 @@ uint32_t libcosy_pace_level(const struct cosy_region *owner)
 	made = __atomic_load_n(&owner->calls, __ATOMIC_RELAXED);
 	if (pace.owner == owner && pace.then && now > pace.then && made > pace.made)
 		ret = pace_of(now - pace.then, made - pace.made);
-	if (!pace.native) {
+	/* A region of which nothing is known is worth more than a later window of another. */
+	if (pace.owner != owner && pace.later)
+		pace.open = false;
+	if (!pace.open) {
 		if (pace.owner != owner)
-			pace.known = 0;
+			pace.known = false;
 		pace.owner = owner;
 		pace.made = made;
 		pace.then = now;
@@ -84,7 +96,7 @@ void libcosy_pace_answered(const struct cosy_region *owner)
 {
 	uint64_t now, took;
 
-	if (pace.owner != owner || pace.native || !pace.then ||
+	if (pace.owner != owner || pace.open || !pace.then ||
 	    !(owner->flags & COSY_REGION_COUNTED))
 		return;
 	now = pace_now();
@@ -96,7 +108,7 @@ void libcosy_pace_answered(const struct cosy_region *owner)
 
 uint64_t libcosy_pace_so_far(const struct cosy_region *owner)
 {
-	return pace.owner == owner && !pace.native ? pace.then : 0;
+	return pace.owner == owner && !pace.open ? pace.then : 0;
 }
 
 uint64_t libcosy_pace_time(int64_t instructions)
@@ -104,66 +116,122 @@ uint64_t libcosy_pace_time(int64_t instructions)
 	return (uint64_t)instructions * pace.insn / 1000;
 }
 
-void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native)
+void libcosy_pace_recall(const struct cosy_region *owner, const struct cosy_recall *recall)
 {
-	if (pace.owner == owner && !pace.native)
-		pace.known = native;
+	if (pace.owner != owner || pace.open)
+		return;
+	pace.known = recall->pace;
+	pace.mean = recall->pace;
+	pace.gain = recall->call_gain;
+	pace.loss = recall->run_loss;
+	memcpy(pace.levels, recall->paces, sizeof(pace.levels));
+}
+
+/*
+ * --- Windows in the kernel -----------------------------------------------------------------------
+ */
+
+/* Returns what the window has saved; a RUN is counted as the native twin counts an entry. */
+static uint64_t window_saved(void)
+{
+	uint64_t gained = pace.calls * pace.gain, lost = (uint64_t)pace.runs * pace.loss;
+
+	return gained > lost ? gained - lost : 0;
+}
+
+/* Returns the native pace over the same part of the process: from these savings to those. */
+static uint32_t pace_native(uint64_t from, uint64_t to)
+{
+	uint32_t each = pace.mean;
+	uint64_t at = from;
+	double sum = 0;
+
+	for (unsigned int i = 0; i < COSY_RECALL_LEVELS && at < to; i++) {
+		const uint64_t level = COSY_RECALL_LEVEL(i), end = level < to ? level : to;
+
+		if (end <= at)
+			continue;
+		if (pace.levels[i])
+			each = pace.levels[i];
+		sum += (double)(end - at) * each;
+		at = end;
+	}
+	sum += (double)(to - at) * each;
+	return (uint32_t)(sum / (double)(to - from));
+}
+
+static void window_begin(uint64_t length, bool warm)
+{
+	pace.total += window_saved();
+	pace.length = length;
+	pace.warm = warm;
+	pace.calls = 0;
+	pace.runs = 0;
+	pace.entered = pace_now();
+	pace.open = pace.entered;
+}
+
+/* Begins the next window, which ends at a level, if it is known how long that part takes natively. */
+static void window_next(void)
+{
+	const uint64_t total = pace.total + window_saved();
+
+	pace.open = false;
+	pace.later = true;
+	for (unsigned int i = 0; i < COSY_RECALL_LEVELS; i++) {
+		if (!pace.levels[i] || COSY_RECALL_LEVEL(i) < total + MEASURED)
+			continue;
+		window_begin(COSY_RECALL_LEVEL(i) - total, true);
+		return;
+	}
 }
 
 void libcosy_pace_enter(const struct cosy_region *owner)
 {
 	if (pace.owner != owner || !pace.known)
 		return;
-	pace.native = pace.known;
-	pace.known = 0;
-	libcosy_pace_restart();
-}
-
-static void pace_begin(bool warm)
-{
-	pace.warm = warm;
+	pace.known = false;
+	pace.total = owner->saved > 0 ? (uint64_t)owner->saved : 0;
 	pace.calls = 0;
 	pace.runs = 0;
-	pace.entered = pace_now();
-	if (!pace.entered)
-		pace.native = 0;
+	pace.later = false;
+	window_begin(MEASURED, false);
 }
 
 void libcosy_pace_restart(void)
 {
-	if (pace.native)
-		pace_begin(false);
-}
-
-/* Returns what has been saved in the kernel, less what RUNs cost: `left` counts entries so, too. */
-static uint64_t pace_saved(const struct cosy_region *owner)
-{
-	uint64_t gained = pace.calls * owner->call_gain, lost = (uint64_t)pace.runs * COSY_COST_RUN;
-
-	return gained > lost ? gained - lost : 0;
+	if (pace.open)
+		window_begin(pace.length, false);
 }
 
 bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
 {
-	uint64_t now, saved, each;
-	uint32_t native = pace.native;
+	uint64_t now, saved;
+	uint32_t native, each, tolerated;
 
-	if (!native || pace.owner != owner)
+	if (!pace.open || pace.owner != owner)
 		return false;
 	pace.calls += calls;
 	pace.runs++;
-	saved = pace_saved(owner);
-	if (saved < MEASURED) {
+	saved = window_saved();
+	if (saved < pace.length) {
 		if (!pace.warm && saved >= WARMED)
-			pace_begin(true);
+			window_begin(pace.length, true);
 		return false;
 	}
 	now = pace_now();
-	pace.native = 0;
 	pace.then = 0;
-	if (now <= pace.entered)
+	if (now <= pace.entered) {
+		pace.open = false;
 		return false;
+	}
 	each = pace_of(now - pace.entered, pace.calls * COSY_CALL_PARTS);
-	return each > native &&
-	       each - native > native / (pace.runs < MANY_RUNS ? TOLERATED_LONG : TOLERATED);
+	native = pace_native(pace.total, pace.total + saved);
+	tolerated = native / (pace.later || pace.runs < MANY_RUNS ? TOLERATED_LONG : TOLERATED);
+	if (each <= native || each - native <= tolerated) {
+		window_next();
+		return false;
+	}
+	pace.open = false;
+	return true;
 }

@@ -5,13 +5,14 @@
  * cosycc estimates the saving of a call; only a measurement can confirm it.  So a process measures
  * the processor time that the native twin takes from one level of savings to the next, and divides
  * it by the system calls that the twin made meanwhile: the native pace, in picoseconds for each
- * call.  Once the region is in the kernel the same is measured there over fewer calls, without
- * those that touch its memory first.  Both include what the program does between two entries.  A
- * region whose pace there is worse by 1/16 is given up in this process, and left native in the
- * user's next ones.  A long RUN may do something else than what was measured natively: there, by
- * 1/5.
+ * call.  Once the region is in the kernel the same is measured there, in windows: the first one is
+ * short, without the calls that touch its memory first, and each later one ends at a level.  A
+ * window is compared with the native pace between the same levels, as a program may do other work
+ * later than first.  Both include what the program does between two entries.  A region whose pace
+ * in a window is worse by 1/16 is given up in this process, and left native in the user's next ones.
+ * Long RUNs and later windows may do something else than what was measured natively: there, by 1/5.
  *
- * The native pace is kept in the user's history, since a process that enters early has none of its
+ * The native paces are kept in the user's history, since a process that enters early has none of its
  * own.  Only one region of a process is measured, the first one that enters, and only while the
  * process has one thread.
  */
@@ -21,13 +22,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cosy_recall;
 struct cosy_region;
 
 /* Returns the native pace since this region reached its last level, or 0 where it is not known. */
 uint32_t libcosy_pace_level(const struct cosy_region *owner);
 
-/* Notes the native pace that the user's history has of a region; 0: none. */
-void libcosy_pace_recall(const struct cosy_region *owner, uint32_t native);
+/* Notes the native paces that the user's history has of a region. */
+void libcosy_pace_recall(const struct cosy_region *owner, const struct cosy_recall *recall);
 
 /*
  * Notes that the query is answered before which the native pace was taken.  The query's own time says

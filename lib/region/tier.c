@@ -106,6 +106,19 @@ static unsigned int levels_of(int64_t saved)
 	return levels;
 }
 
+/*
+ * Counts savings slightly below a level as the level.  Else the process would ask the history again
+ * soon after this question, which costs more than the difference.
+ */
+static void tier_round_up(struct cosy_region *owner)
+{
+	unsigned int level = levels_of(owner->saved);
+	int64_t next = (int64_t)COSY_RECALL_LEVEL(level);
+
+	if (level < COSY_RECALL_LEVELS && owner->saved >= next - next / 8)
+		owner->saved = next;
+}
+
 /* True if the region has the members that the history needs: an older compiler's has not. */
 static bool tier_is_keyed(const struct cosy_region *owner)
 {
@@ -204,7 +217,7 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 	}
 	libcosy_pace_answered(owner);
 	libcosy_history_works = true;
-	libcosy_pace_recall(owner, recall->pace);
+	libcosy_pace_recall(owner, recall);
 	owner->reported = owner->saved;
 	if (recall->slower)
 		owner->slower = 1;
@@ -270,9 +283,12 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 {
 	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
 	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;
-	int64_t saved = tier_saved(owner);
 	struct cosy_recall recall = {.pace = 0};
+	int64_t saved;
 
+	if (tier_is_keyed(owner))
+		tier_round_up(owner);
+	saved = tier_saved(owner);
 	if (tier_has_history(owner) && tier_recall(owner, fd, 0, &recall)) {
 		if (tier_is_slower(owner))
 			return COSY_STAYS_NATIVE;

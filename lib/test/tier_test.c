@@ -178,6 +178,14 @@ static void loops_count_while_counted(void)
 	CHECK(labs(count[0] - count[1]) <= 4);
 }
 
+/* Gives the region a native pace, but none of a level; 0: none. */
+static void recall_pace(const struct cosy_region *region, uint32_t native)
+{
+	struct cosy_recall recall = {.pace = native, .call_gain = region->call_gain};
+
+	libcosy_pace_recall(region, &recall);
+}
+
 static void burn(void)
 {
 	for (volatile int i = 0; i < 3000000; i++)
@@ -187,7 +195,7 @@ static void burn(void)
 /* Checks that calls which took longer than the native twin's are found, once, after enough of them. */
 static void slower_is_measured(void)
 {
-	const uint64_t enough = COSY_RECALL_LEVEL(1) / GAIN;
+	const uint64_t enough = 2 * COSY_RECALL_LEVEL(1) / GAIN;
 	struct cosy_region region = new_region(), other = new_region();
 
 	region.call_gain = GAIN;
@@ -204,11 +212,11 @@ static void slower_is_measured(void)
 	burn();
 	CHECK(libcosy_pace_level(&region) > 0);
 	/* Nothing is measured of a region without a native pace. */
-	libcosy_pace_recall(&region, 0);
+	recall_pace(&region, 0);
 	libcosy_pace_enter(&region);
 	CHECK(!libcosy_pace_is_slower(&region, 2 * enough));
 	for (uint32_t native = 1; native; native = native == 1 ? UINT32_MAX : 0) {
-		libcosy_pace_recall(&region, native);
+		recall_pace(&region, native);
 		libcosy_pace_enter(&region);
 		burn();
 		/* The first calls are left out, and those before a program was loaded. */
@@ -224,6 +232,45 @@ static void slower_is_measured(void)
 	}
 }
 
+/* Checks that each window is compared with the native pace of the same levels. */
+static void later_windows_are_measured(void)
+{
+	struct cosy_region region = new_region(), other = new_region();
+	struct cosy_recall recall = {.pace = UINT32_MAX, .call_gain = GAIN};
+	const uint64_t first = 2 * COSY_RECALL_LEVEL(1) / GAIN;
+
+	region.flags = COSY_REGION_KEYED | COSY_REGION_COUNTED;
+	region.saved = (int64_t)COSY_RECALL_LEVEL(1);
+	other.flags = region.flags;
+	libcosy_pace_level(&region);
+	/* No call is as quick as those until the last level. */
+	recall.paces[2] = UINT32_MAX;
+	recall.paces[3] = UINT32_MAX;
+	recall.paces[4] = 1;
+	libcosy_pace_recall(&region, &recall);
+	libcosy_pace_enter(&region);
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, first / 4));
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, first));
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(3) / GAIN));
+	CHECK(libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(4) / GAIN));
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	/* It was measured once. */
+	libcosy_pace_enter(&region);
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	/* Another region that counts natively ends a later window. */
+	libcosy_pace_level(&region);
+	libcosy_pace_recall(&region, &recall);
+	libcosy_pace_enter(&region);
+	CHECK(!libcosy_pace_is_slower(&region, first / 4));
+	CHECK(!libcosy_pace_is_slower(&region, first));
+	libcosy_pace_level(&other);
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+}
+
 /*
  * Checks that the same calls in much less time are not found slower, although the compiler guessed a
  * small part of what the native twin counted that a call saves.
@@ -234,19 +281,19 @@ static void calls_are_compared(void)
 	struct cosy_region region = new_region();
 
 	region.flags = COSY_REGION_KEYED | COSY_REGION_COUNTED;
-	region.call_gain = COSY_RECALL_LEVEL(1) / calls + 1;
+	region.call_gain = 2 * COSY_RECALL_LEVEL(1) / calls + 1;
 	libcosy_pace_level(&region);
 	for (int i = 0; i < 50; i++)
 		burn();
 	region.calls += calls * COSY_CALL_PARTS;
 	region.saved = 500 * (int64_t)(calls * region.call_gain);
-	libcosy_pace_recall(&region, libcosy_pace_level(&region));
+	recall_pace(&region, libcosy_pace_level(&region));
 	libcosy_pace_enter(&region);
 	CHECK(!libcosy_pace_is_slower(&region, calls / 2));
 	burn();
 	CHECK(!libcosy_pace_is_slower(&region, 2 * calls));
 	/* They are, compared with a pace that no call can have. */
-	libcosy_pace_recall(&region, 1);
+	recall_pace(&region, 1);
 	libcosy_pace_enter(&region);
 	CHECK(!libcosy_pace_is_slower(&region, calls / 2));
 	burn();
@@ -481,6 +528,7 @@ int main(void)
 	counts_many_at_once();
 	earns_it_while_counted();
 	slower_is_measured();
+	later_windows_are_measured();
 	calls_are_compared();
 	loops_count_in_their_region();
 	loops_count_while_counted();

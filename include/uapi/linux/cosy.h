@@ -225,6 +225,7 @@ struct cosy_recall {
 	 */
 	__u32 pace;
 	__u16 reached[10]; /* out: earlier processes that reached each level */
+	__u32 paces[10];   /* out: `pace` of the RECALLs that reached each level, 0: not known */
 };
 #define COSY_RECALL_SLOWER   (1u << 0)
 #define COSY_RECALL_FORGET   (1u << 1)

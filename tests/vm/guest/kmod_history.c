@@ -152,6 +152,35 @@ static void paces_are_averaged(void)
 	CHECK(!recall(21, LEVEL(1)).pace, "of another region %u", recall(21, 0).pace);
 }
 
+/* Checks that a pace is kept for the level that was reached, and that an older libcosy gets none. */
+static void paces_are_kept_for_each_level(void)
+{
+	struct cosy_recall r = recall_of(22, LEVEL(2));
+	int fd = raw_open();
+
+	r.pace = 4000;
+	MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &r));
+	CHECK(r.paces[2] == 4000 && !r.paces[1] && !r.paces[3], "%u %u %u", r.paces[1], r.paces[2],
+	      r.paces[3]);
+	/* This one reaches no level. */
+	r.reported = LEVEL(2);
+	r.pace = 8000;
+	MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &r));
+	CHECK(r.paces[2] == 4000 && r.pace == 5000, "%u %u", r.paces[2], r.pace);
+	r.reported = LEVEL(2);
+	r.saved = LEVEL(4);
+	r.pace = 6000;
+	MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &r));
+	CHECK(r.paces[2] == 4000 && !r.paces[3] && r.paces[4] == 6000, "%u %u %u", r.paces[2],
+	      r.paces[3], r.paces[4]);
+	r = recall_of(22, 0);
+	r.size = offsetof(struct cosy_recall, paces);
+	r.paces[2] = 7;
+	MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &r));
+	CHECK(r.pace && r.paces[2] == 7, "%u %u", r.pace, r.paces[2]);
+	close(fd);
+}
+
 /* --- What the module counts itself ---------------------------------------------------------- */
 
 #define CALLS 100
@@ -332,6 +361,7 @@ int main(void)
 	counts_do_not_wrap();
 	slower_is_kept_for_a_while();
 	paces_are_averaged();
+	paces_are_kept_for_each_level();
 	programs_are_counted();
 	wrong_ones_are_refused();
 	older_load_works();
