@@ -24,7 +24,7 @@ struct cosy_past {
 	unsigned long used; /* jiffies */
 	u16 reached[COSY_RECALL_LEVELS];
 	u16 slower;
-	u32 pace; /* of the native twin: see struct cosy_recall */
+	u32 pace;		       /* of the native twin: see struct cosy_recall */
 	u32 paces[COSY_RECALL_LEVELS]; /* the same until each level */
 };
 

@@ -96,8 +96,7 @@ void libcosy_pace_answered(const struct cosy_region *owner)
 {
 	uint64_t now, took;
 
-	if (pace.owner != owner || pace.open || !pace.then ||
-	    !(owner->flags & COSY_REGION_COUNTED))
+	if (pace.owner != owner || pace.open || !pace.then || !(owner->flags & COSY_REGION_COUNTED))
 		return;
 	now = pace_now();
 	took = now > pace.then ? (now - pace.then) * 1000 / COSY_COST_RECALL : 0;
