@@ -16,6 +16,7 @@
 #include "region/Natives.h"
 #include "region/Normalize.h"
 #include "region/ObjectSizes.h"
+#include "region/PointerCalls.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -70,6 +71,7 @@ cosy::extractRegions(Function &F, ArrayRef<Function *> Hosts, RegionEnd End,
   resolveObjectSizes(F, FAM);
   normalizeCallees(F, FAM);
   if (EndsBeforeCalls) {
+    promotePointerCalls(F);
     inlineMixed(F, Hosts, FAM);
     threadExits(F, FAM);
   }

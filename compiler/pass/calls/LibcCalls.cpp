@@ -67,11 +67,25 @@ static bool isCosys(StringRef Name) {
          Name != "__cosy_magazines_free";
 }
 
+/// True if a compound can leave for a call, whatever function it is of.
+static bool returnsOnceInWords(const CallBase &C) {
+  return !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
+         takesWords(C);
+}
+
 bool cosy::canCallOut(const CallBase &C) {
   StringRef Name = libcName(C);
   return !Name.empty() && !isCosys(Name) && !mayJump(Name) &&
-         !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
-         takesWords(C);
+         returnsOnceInWords(C);
+}
+
+bool cosy::isByPointer(const CallBase &C) {
+  return !C.isInlineAsm() &&
+         !isa<Constant>(C.getCalledOperand()->stripPointerCasts());
+}
+
+bool cosy::canCallOutByPointer(const CallBase &C) {
+  return isByPointer(C) && !isa<CallBrInst>(C) && returnsOnceInWords(C);
 }
 
 /// True for a call that writes to standard error, or gets a text for it.

@@ -21,6 +21,11 @@ bool takesWords(const llvm::CallBase &C);
 /// addresses, which returns once or not at all.
 bool canCallOut(const llvm::CallBase &C);
 
+/// True for a call of a function that is not known here.
+bool isByPointer(const llvm::CallBase &C);
+/// True for such a call if a compound may leave for it, as above.
+bool canCallOutByPointer(const llvm::CallBase &C);
+
 /// True for a call in the host's code for which a compound would leave, unless
 /// it ends the program or reports an error: those are taken as never made.
 bool isCostlyCallOut(const llvm::CallBase &C);

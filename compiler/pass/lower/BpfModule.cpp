@@ -19,6 +19,8 @@
 //===----------------------------------------------------------------------===//
 #include "lower/BpfModule.h"
 #include "base/LlvmCompat.h"
+#include "calls/LibcCalls.h"
+#include "lower/CallOuts.h"
 #include "lower/Compound.h"
 #include "region/Extracted.h"
 #include "region/Written.h"
@@ -192,6 +194,9 @@ static void stripFunction(BpfModule &B, Function &F) {
     auto *C = dyn_cast<CallBase>(&I);
     if (!C)
       continue;
+    // As long as it is known what C may throw.
+    if (canCallOutByPointer(*C))
+      C->addFnAttr(Attribute::get(F.getContext(), CallOutAttr));
     C->setCallingConv(CallingConv::C);
     C->removeFnAttr(Attribute::NoInline);
     // A function that "has no effect" raises a signal by a division.

@@ -79,6 +79,8 @@ void cosy::lowerVariadic(BpfModule &B) {
 }
 
 bool cosy::isCallOut(const BpfModule &B, const CallBase &C) {
+  if (isByPointer(C))
+    return C.hasFnAttr(CallOutAttr);
   return (C.getFunction() != B.Main || C.hasFnAttr(CallOutAttr)) &&
          canCallOut(C);
 }
@@ -100,12 +102,14 @@ void cosy::lowerCallOut(BpfModule &B, CallBase *C) {
   ++NumCallOuts;
   IRBuilder<> IB(C);
   // A function that only a body of libc's calls is not in the host.
-  Function *Callee = calleeOf(*C);
-  GlobalValue *&Host = B.HostGlobals[Callee->getName()];
-  if (!Host)
-    Host = cast<GlobalValue>(
-        B.Host.getOrInsertFunction(Callee->getName(), Callee->getFunctionType())
-            .getCallee());
+  if (Function *Callee = calleeOf(*C)) {
+    GlobalValue *&Host = B.HostGlobals[Callee->getName()];
+    if (!Host)
+      Host = cast<GlobalValue>(
+          B.Host
+              .getOrInsertFunction(Callee->getName(), Callee->getFunctionType())
+              .getCallee());
+  }
   Value *Arguments = ConstantPointerNull::get(IB.getPtrTy());
   if (C->arg_size())
     Arguments = roomForArguments(*C->getFunction());

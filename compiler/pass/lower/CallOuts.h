@@ -11,7 +11,7 @@ namespace cosy {
 constexpr char CallOutAttr[] = "cosy-call-out";
 
 /// True if the compound is to leave for such a call: in a called function,
-/// where the region cannot end, or in a body of libc's function.
+/// where the region cannot end, in a body of libc's function, or by a pointer.
 bool isCallOut(const BpfModule &B, const llvm::CallBase &C);
 
 /// Replaces calls of the program's own variadic functions, in called functions,

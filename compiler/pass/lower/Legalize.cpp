@@ -127,7 +127,8 @@ static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
 static std::string describeCallee(const CallBase &C) {
   const Function *F = calleeOf(C);
   if (!F)
-    return "a call through a pointer that is not a constant";
+    return "a call through a pointer that is not a constant, which may throw "
+           "or passes more than integers and addresses";
   StringRef Name = F->getName();
   Name.consume_front("\1");
   if (isForeign(*F) &&

@@ -461,7 +461,7 @@ private:
   Gain ofCall(const CallBase &Call) {
     const Function *F = Call.getCalledFunction();
     if (!F)
-      return {};
+      return isByPointer(Call) ? lost(COSY_LOSS_CALL_OUT) : Gain{};
     if (!F->isDeclaration())
       return ofFunction(*F);
     if (F->getName() == "syscall" && Call.arg_size())

@@ -70,7 +70,7 @@ end:
   ret i64 %x30
 }
 
-; CHECK: define internal i64 @computes(i64 %n) #[[COMPUTES:[0-9]+]]
+; CHECK: define internal i64 @computes(i64 %n) #[[SMALL]]
 define internal i64 @computes(i64 %n) {
 entry:
   br label %loop
@@ -125,4 +125,3 @@ define i64 @cosy.main(ptr %0) {
 ; CHECK-DAG: attributes #[[SMALL]] = { alwaysinline }
 ; CHECK-DAG: attributes #[[DEEP]] = { noinline "cosy-recursive" }
 ; CHECK-DAG: attributes #[[CALLS]] = { noinline }
-; CHECK-DAG: attributes #[[COMPUTES]] = { alwaysinline }
