@@ -126,9 +126,9 @@ std::string cosy::whyNoWrapper(StringRef Name) {
              "perror", "fputs", "libc's streams are in user space")
       .Cases("fopen", "fclose", "fread", "fwrite", "fgets", "fputc", "getline",
              "fflush", "libc's streams are in user space")
-      .Cases("scandir", "readdir_r",
-             "libc's directory streams are in user space; readdir, getdents64 "
-             "and cosy_scan_dir list a directory in a region")
+      .Case("readdir_r",
+            "libc's directory streams are in user space; readdir, getdents64 "
+            "and cosy_scan_dir list a directory in a region")
       .Cases("_Znwm", "_ZdlPv", "_Znam", "posix_memalign", "aligned_alloc",
              "asprintf", "libc's heap is in user space")
       .Cases("snprintf", "sprintf",

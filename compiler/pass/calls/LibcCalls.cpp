@@ -79,6 +79,14 @@ bool cosy::canCallOut(const CallBase &C) {
          returnsOnceInWords(C);
 }
 
+bool cosy::isLeftFor(const CallBase &C) {
+  return is_contained({"qsort", "qsort_r", "lfind", "lsearch", "scandir",
+                       "scandir64", "alphasort", "alphasort64", "versionsort",
+                       "versionsort64"},
+                      libcName(C)) &&
+         canCallOut(C);
+}
+
 bool cosy::isByPointer(const CallBase &C) {
   return !C.isInlineAsm() &&
          !isa<Constant>(C.getCalledOperand()->stripPointerCasts());

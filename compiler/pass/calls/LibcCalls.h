@@ -8,6 +8,9 @@
 
 namespace cosy {
 
+/// Attribute of calls that a compound leaves for wherever they are.
+constexpr char CallOutAttr[] = "cosy-call-out";
+
 /// True for a function of the C library's, or of libcosy's, that a compound
 /// makes.
 bool isCovered(llvm::StringRef Name);
@@ -21,6 +24,10 @@ bool takesWords(const llvm::CallBase &C);
 /// addresses, which returns once or not at all.
 bool canCallOut(const llvm::CallBase &C);
 
+/// True for such a call that a region does not end before: libc calls functions
+/// of the program's in it, or it lists a directory, and a region goes on after
+/// it.
+bool isLeftFor(const llvm::CallBase &C);
 /// True for a call of a function that is not known here.
 bool isByPointer(const llvm::CallBase &C);
 /// True for such a call if a compound may leave for it, as above.

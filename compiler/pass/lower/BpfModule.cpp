@@ -20,7 +20,6 @@
 #include "lower/BpfModule.h"
 #include "base/LlvmCompat.h"
 #include "calls/LibcCalls.h"
-#include "lower/CallOuts.h"
 #include "lower/Compound.h"
 #include "region/Extracted.h"
 #include "region/Written.h"
@@ -195,7 +194,7 @@ static void stripFunction(BpfModule &B, Function &F) {
     if (!C)
       continue;
     // As long as it is known what C may throw.
-    if (canCallOutByPointer(*C))
+    if (canCallOutByPointer(*C) || isLeftFor(*C))
       C->addFnAttr(Attribute::get(F.getContext(), CallOutAttr));
     C->setCallingConv(CallingConv::C);
     C->removeFnAttr(Attribute::NoInline);

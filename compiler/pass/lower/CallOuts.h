@@ -7,9 +7,6 @@
 
 namespace cosy {
 
-/// Attribute of calls that a compound leaves for wherever they are.
-constexpr char CallOutAttr[] = "cosy-call-out";
-
 /// True if the compound is to leave for such a call: in a called function,
 /// where the region cannot end, in a body of libc's function, or by a pointer.
 bool isCallOut(const BpfModule &B, const llvm::CallBase &C);

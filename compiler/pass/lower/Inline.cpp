@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Inline.h"
+#include "calls/LibcCalls.h"
 #include "lower/BpfModule.h"
-#include "lower/CallOuts.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CallGraph.h"

@@ -61,7 +61,8 @@ bool Natives::has(const Instruction &I) {
     return Of.Has && (!Of.Recurses || Of.HasOther);
   }
   // One that does not return is the host's already.
-  return !C->doesNotReturn() && !isCovered(libcName(*C)) && !isFormat(*C);
+  return !C->doesNotReturn() && !isCovered(libcName(*C)) && !isFormat(*C) &&
+         !isLeftFor(*C);
 }
 
 /// True for what has() finds, if a compound cannot leave for it and come back.

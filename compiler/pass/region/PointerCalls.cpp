@@ -360,7 +360,7 @@ void cosy::promotePointerCalls(Function &F) {
     auto *Call = dyn_cast<CallBase>(&I);
     Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     if (Call && isByPointer(*Call) && !isa<CallBrInst>(Call) &&
-        !Call->isMustTailCall())
+        !Call->isMustTailCall() && !Call->hasOperandBundles())
       Calls.insert(Call);
     else if (Callee && !Callee->isDeclaration() && !Callee->isInterposable())
       Reached.insert(Callee);
