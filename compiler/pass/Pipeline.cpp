@@ -9,6 +9,7 @@
 #include "lower/Bytes.h"
 #include "lower/CallOuts.h"
 #include "lower/Divisions.h"
+#include "lower/EarlyReturns.h"
 #include "lower/Inline.h"
 #include "lower/Legalize.h"
 #include "lower/LowerCalls.h"
@@ -47,6 +48,8 @@ static const Stage Stages[] = {
     {"cosy-optimize", Condition::Always, STAGE(optimize(A.B))},
     // Again: now more call numbers and function pointers are constants.
     {"cosy-lower-calls", Condition::Always, STAGE(lowerCalls(A.B, A.C))},
+    {"cosy-inline-early-returns", Condition::Always,
+     STAGE(inlineEarlyReturns(A.B))},
     {"cosy-lower-strings", Condition::Always, STAGE(lowerStrings(A.B))},
     {"cosy-choose-bytes", Condition::Fast,
      [](Compilation &A) { return chooseBytes(A.B, A.R, A.C); }},

@@ -41,6 +41,55 @@ static int permute(int *set, int n, int k, int *sum)
 	return count;
 }
 
+/* Both mostly return at once. */
+struct node {
+	struct node *left, *right, *other;
+	int visited, dirty;
+};
+
+static void count(const struct node *n, int *nodes)
+{
+	if (!n)
+		return;
+	++*nodes;
+	count(n->left, nodes);
+	count(n->right, nodes);
+}
+
+static int check(struct node *n)
+{
+	if (n->visited)
+		return n->dirty;
+	n->visited = 1;
+	n->dirty = getpid() < 0;
+	if (n->left && check(n->left))
+		n->dirty += 1;
+	if (n->right && check(n->right))
+		n->dirty += 2;
+	if (!n->left || (n->other && check(n->other)))
+		n->dirty += 4;
+	return n->dirty;
+}
+
+static int visits(void)
+{
+	struct node n[31] = {0};
+	int nodes = 0;
+	unsigned dirty = 0;
+
+	for (int i = 0; i < 15; i++) {
+		n[i].left = &n[2 * i + 1];
+		n[i].right = &n[2 * i + 2];
+		n[i].other = &n[i * 7 % 15];
+	}
+	COSY_START;
+	count(n, &nodes);
+	for (int i = 30; i >= 0; i--)
+		dirty = dirty * 5 + check(&n[i]);
+	COSY_END;
+	return (int)(nodes + dirty % 10007 * 100);
+}
+
 int main(int argc, char **argv)
 {
 	long f = 0;
@@ -53,6 +102,6 @@ int main(int argc, char **argv)
 	e = even(101) * 2 + even(100);
 	p = permute(set, 5, 0, &sum);
 	COSY_END;
-	printf("%ld %d %d %d\n", f, e, p, sum);
+	printf("%ld %d %d %d %d\n", f, e, p, sum, visits());
 	return 0;
 }
