@@ -15,6 +15,7 @@
 #include "lower/LowerCalls.h"
 #include "lower/Optimize.h"
 #include "lower/Runtime.h"
+#include "lower/ShortLocals.h"
 #include "lower/Signatures.h"
 #include "lower/Storage.h"
 #include "lower/Strings.h"
@@ -60,6 +61,7 @@ static const Stage Stages[] = {
     {"cosy-expand-strings", Condition::Growing,
      STAGE(expandStrings(A.B, A.R, A.C)), "optimized"},
     {"cosy-test-divisions", Condition::Always, STAGE(testDivisions(A.B))},
+    {"cosy-mark-short-locals", Condition::Always, STAGE(markShortLocals(A.B))},
     {"cosy-legalize", Condition::Always, STAGE(legalize(A.B, A.C, A.Why))},
     {"cosy-pack-signatures", Condition::Always, STAGE(packSignatures(A.B))},
     {"cosy-assign-storage", Condition::Always,

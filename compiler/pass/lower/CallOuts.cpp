@@ -19,6 +19,7 @@
 #include "calls/LibcCalls.h"
 #include "calls/LibcFunctions.h"
 #include "lower/BpfModule.h"
+#include "lower/ShortLocals.h"
 #include "region/Markers.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
@@ -95,7 +96,10 @@ static AllocaInst *roomForArguments(Function &F) {
     if (auto *A = dyn_cast<AllocaInst>(&I); A && A->getAllocatedType() == Ty)
       return A;
   IRBuilder<> IB(&F.getEntryBlock(), F.getEntryBlock().begin());
-  return IB.CreateAlloca(Ty);
+  AllocaInst *Room = IB.CreateAlloca(Ty);
+  // They are stored right before the operation, which reads them first.
+  Room->setMetadata(ShortLocalName, MDNode::get(Ctx, {}));
+  return Room;
 }
 
 void cosy::lowerCallOut(BpfModule &B, CallBase *C) {

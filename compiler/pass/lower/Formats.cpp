@@ -152,12 +152,15 @@ bool cosy::lowerFormat(BpfModule &B, CallBase *C) {
   IB.SetInsertPoint(C);
 
   AllocaInst *Pieces = roomForPieces(*C->getFunction(), P->Pieces);
+  // So that a recursive function need not keep them (ShortLocals.cpp).
+  IB.CreateLifetimeStart(Pieces);
   PieceWriter Writer(IB, *C, Pieces, P->Of->Format + 1);
   for (const format_part &Part : P->Parts)
     Writer.write(Part, P->Text, C->getArgOperand(P->Of->Format));
   CallInst *Call =
       B.createCall(IB, operationNumber("format"),
                    {C->getArgOperand(0), Size, Pieces, IB.getInt64(P->Pieces)});
+  IB.CreateLifetimeEnd(Pieces);
   Function *Operation = Call->getCalledFunction();
   Operation->addFnAttr(Attribute::WillReturn);
   Operation->addFnAttr(Attribute::NoCallback);

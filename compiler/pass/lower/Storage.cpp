@@ -4,7 +4,8 @@
 // The BPF stack holds spills alone, since its address may not be taken.  So
 // the locals of the first function, and of called ones that do not recurse,
 // live in the context above its fields, in the shared buffer; those of
-// recursive functions on the software stack.  Globals stay where the host has
+// recursive functions on the software stack, except short ones
+// (ShortLocals.cpp).  Globals stay where the host has
 // them: their addresses are fields that it fills in at entry.  A constant
 // table that is read in a loop comes to the shared buffer: a small one is
 // copied into the context at each entry; libcosy keeps a copy of a larger one,
@@ -22,6 +23,7 @@
 #include "calls/CallTable.h"
 #include "lower/BpfModule.h"
 #include "lower/Compound.h"
+#include "lower/ShortLocals.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -126,10 +128,18 @@ static void placeLocals(BpfModule &B, Function &F, Reasons &Why) {
   }
   if (Allocas.empty() || !Why.empty())
     return;
-  if (F.hasFnAttribute(RecursiveAttr))
+  if (F.hasFnAttribute(RecursiveAttr)) {
+    auto Kept = partition(Allocas, [](const AllocaInst *A) {
+      return A->hasMetadata(ShortLocalName);
+    });
+    placeInContext(B, ArrayRef(Allocas.begin(), Kept));
+    Allocas.erase(Allocas.begin(), Kept);
+    if (Allocas.empty())
+      return;
     placeOnStack(B, F, Allocas);
-  else
+  } else {
     placeInContext(B, Allocas);
+  }
 }
 
 /// True if a constant is only read, at an address that is computed in a loop.
