@@ -176,8 +176,10 @@ static bool parseOwn(const string &Arg, Arguments &A) {
     A.SharesLibrary = true;
   else if (Arg == "-Rcosy")
     A.Remarks = true;
+  else if (Arg == "-Rcosy=summary")
+    A.Summary = true;
   else if (Arg == "-Rno-cosy")
-    A.Remarks = false;
+    A.Remarks = A.Summary = false;
   else if (Arg == "-Wcosy")
     A.Warnings = true;
   else if (Arg == "-Wno-cosy")

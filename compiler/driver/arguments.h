@@ -16,6 +16,7 @@ struct Arguments {
   bool Force = false;        ///< -f[no-]cosy-force
   std::string Suggested;     ///< -fcosy-suggest=FILE:LINE
   bool Remarks = false;      ///< -Rcosy
+  bool Summary = false;      ///< -Rcosy=summary
   bool Warnings = true;      ///< -W[no-]cosy
   bool Errors = false;       ///< -W[no-]error=cosy
   bool Silent = false;       ///< -w

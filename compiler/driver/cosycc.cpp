@@ -138,6 +138,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-no-fast");
   if (A.Force)
     addPluginOption(To, "-cosy-force");
+  if (A.Summary)
+    addPluginOption(To, "-cosy-summary");
   if (A.GnuAs)
     addPluginOption(To, "-cosy-gnu-as");
   if (A.DataFlow)
@@ -207,6 +209,9 @@ static void printHelp() {
       "  -Rcosy                  Report each region: compiled, with its "
       "estimated gain, or\n"
       "                          the reason that keeps it native\n"
+      "  -Rcosy=summary          Print each region in one line: in the kernel, "
+      "or native and\n"
+      "                          the reason\n"
       "  -Wno-cosy               Do not warn when a region stays native\n"
       "  -Werror=cosy            Fail when a region stays native\n"
       "  -fcosy-suggest=<file>:<line>\n"

@@ -14,6 +14,7 @@
 #include "Compile.h"
 #include "Extraction.h"
 #include "Report.h"
+#include "Summary.h"
 #include "base/Options.h"
 #include "base/Reason.h"
 #include "calls/LibcFunctions.h"
@@ -49,11 +50,13 @@ static void reportExtraction(const Function &F, const Region &R,
 }
 
 /// Compiles a region and says how that went.  Null: it stays native.
-static std::unique_ptr<Compound> compileAndReport(const Extracted &R) {
+static std::unique_ptr<Compound> compileAndReport(const Extracted &R,
+                                                  Summary &All) {
   auto C = std::make_unique<Compound>();
   Reasons Why;
   if (!compileRegion(R, *C, Why)) {
     reportNative(*R.Host, R.Line, R.Where, Why);
+    All.addNative(*R.Host, R.Line, Why);
     return nullptr;
   }
   reportCompiled(R, *C);
@@ -166,13 +169,20 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   // the first host changes: a region that calls the host of another one then
   // finds plain code there, and the regions do not nest.
   std::vector<Extracted> Regions;
+  Summary Summed;
+  auto Report = [&](const Function &F, const Region &R, const Reasons &Why,
+                    const Reasons &Left) {
+    reportExtraction(F, R, Why, Left);
+    if (R.Start && !Why.empty())
+      Summed.addNative(F, R.Line, Why);
+  };
   for (Function *F : Marked)
     append_range(Regions, extractRegions(*F, Marked, RegionEnd::BeforeCalls,
-                                         FAM, reportExtraction));
+                                         FAM, Report));
 
   std::vector<std::unique_ptr<Compound>> Compounds;
   for (const Extracted &R : Regions)
-    Compounds.push_back(compileAndReport(R));
+    Compounds.push_back(compileAndReport(R, Summed));
 
   // Compile the heads last: reports on a region are about its entry.
   std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>
@@ -182,8 +192,12 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
                         ? compileWaysIn(Regions[I], *Compounds[I], Marked, FAM)
                         : decltype(Heads)::value_type());
   for (size_t I = 0; I < Regions.size(); ++I)
-    if (Compounds[I])
+    if (Compounds[I]) {
       reportGain(Regions[I], *Compounds[I]);
+      Summed.addCompiled(Regions[I], *Compounds[I]);
+    }
+  if (options().Summary)
+    Summed.print(M, errs());
 
   std::vector<SmallVector<WeakTrackingVH, 16>> Inputs;
   for (Function *F : Marked)

@@ -28,6 +28,8 @@ static cl::opt<bool>
               cl::desc("Drop debug information where there is no region"));
 static cl::opt<bool> DataFlow("cosy-data-flow", cl::Hidden,
                               cl::desc("DataFlowSanitizer is to follow"));
+static cl::opt<bool> Summary("cosy-summary", cl::Hidden,
+                             cl::desc("Print each region in one line"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
@@ -43,6 +45,7 @@ const cosy::Options &cosy::options() {
     O.GnuAs = GnuAs;
     O.DataFlow = DataFlow;
     O.DropLines = DropLines;
+    O.Summary = Summary;
     O.Dump = Dump;
     return O;
   }();

@@ -16,6 +16,7 @@ struct Options {
   bool GnuAs;       ///< GNU as assembles the host's code.
   bool DataFlow;    ///< DataFlowSanitizer is to follow.
   bool DropLines;   ///< Drop debug information where there is no region.
+  bool Summary;     ///< Print each region in one line.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();
