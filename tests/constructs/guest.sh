@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh DIR: in a virtual machine, runs the compounds that run.py --put made
+# guest.sh DIR: in a virtual machine, runs the compounds that run.py --put or leave.py --put made
 # in the kernel, and compares what they print with what plain clang's printed: all of
 # them from the start, then once more from the third entry or round on.
 dir=$1
@@ -34,7 +34,8 @@ for kind in "$dir"/*.kind; do
 		fi
 	done
 done
-# Enter the kernel in the middle of loops.
-COSY_TIER=2 COSY_STATS=1 "$dir/switch_in_loops" 2>&1 >/dev/null | grep -q ' runs=[1-9]' || failed=$((failed + 1))
+# Enter the kernel in the middle of loops; random programs have none of that name.
+[ "${dir##*/}" = leave-guest ] ||
+	COSY_TIER=2 COSY_STATS=1 "$dir/switch_in_loops" 2>&1 >/dev/null | grep -q ' runs=[1-9]' || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

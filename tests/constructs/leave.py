@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Random programs with output in their regions, several ways, as run.py: on ways out, in loops and after them.
 
+Their regions also format, take blocks of the heap, list a directory, sort, recurse, and call by pointers.
+
 Prints how many were equal and how many regions ended early.  A program that differs is kept in --work.
+With --put those of the last level also go into a folder, for guest.sh in a virtual machine.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import argparse
 import concurrent.futures
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +23,7 @@ TIMEOUT = 600  # seconds for one program: for what hangs, not for a busy machine
 WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", "2"))
 
 HEAD = """#include <cosy/cosy.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,6 +35,7 @@ HEAD = """#include <cosy/cosy.h>
 typedef unsigned long num;
 static num Global;
 static int File;
+static char Directory[] = "/tmp/cosy-leave-XXXXXX";
 
 static void die(const char *what, num code)
 {
@@ -86,6 +92,93 @@ static int step(num *sum, num at)
 	return 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a + 1, *(char *const *)b + 1);
+}
+
+static num sort(num seed)
+{
+	char **list = NULL, text[24];
+	num sum = 0, room = 0, count = seed % 9;
+
+	for (num i = 0; i < count; i++) {
+		if (i == room) {
+			room = room ? room * 2 : 2;
+			list = realloc(list, room * sizeof(*list));
+		}
+		snprintf(text, sizeof(text), "%c%0*lu%s", (int)('a' + i), (int)(seed & 3), seed % (3 + i), i & 1 ? "" : "x");
+		list[i] = strdup(text);
+	}
+	if (count)
+		qsort(list, count, sizeof(*list), by_text);
+	for (num i = 0; i < count; i++) {
+		for (char *p = list[i]; *p; p++)
+			sum = sum * 31 + (num)*p;
+		free(list[i]);
+	}
+	free(list);
+	return sum;
+}
+
+static num entries(num seed)
+{
+	DIR *dir = opendir(seed % 5 ? Directory : "/nonexistent");
+	struct dirent *entry;
+	num sum = seed & 3;
+
+	if (!dir)
+		return (num)errno;
+	while ((entry = readdir(dir)))
+		sum += strlen(entry->d_name) * (num)entry->d_name[0];
+	if (seed & 4) {
+		rewinddir(dir);
+		sum += readdir(dir) != NULL;
+	}
+	closedir(dir);
+	return sum;
+}
+
+static num add(num a, num b)
+{
+	return a + 3 * b;
+}
+
+static num first(num a, num b)
+{
+	(void)b;
+	return a;
+}
+
+static num (*const Table[])(num, num) = {mix, add, first};
+static num (*volatile Unknown)(num, num) = add;
+
+struct methods {
+	num (*join)(num, num);
+	num (*one)(num);
+};
+static const struct methods Methods[] = {{mix, sort}, {first, entries}, {add, look}};
+
+static num apply(const struct methods *m, num (*f)(num, num), num a, num b)
+{
+	return f(m->join(a, b), m->one(b));
+}
+
+/* Mostly returns at once, and sometimes tells. */
+static num descend(num a, num b)
+{
+	char text[32];
+	num sum;
+
+	if (a % 3 == 0)
+		return b;
+	if (a % 64 == 7)
+		printf("descend %lu\\n", b);
+	snprintf(text, sizeof(text), "%lx/%-4lu", a, b % 100);
+	sum = descend((a & 255) / 3, b + (num)text[0]) + descend((a & 255) / 5, b ^ a);
+	return sum * 7 + (num)text[(a + b) & 3] + (num)(getppid() > 0);
+}
+
 static num count(num rounds)
 {
 	num sum = 0;
@@ -105,6 +198,20 @@ static num count(num rounds)
 """
 
 MAIN = """
+/* Makes files in a directory, or removes them and it. */
+static int make(const char *directory, int there)
+{
+	static const char *const names[] = {"one", "another", "c"};
+	char path[64];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		if (there ? close(creat(path, 0600)) : unlink(path))
+			return 1;
+	}
+	return there ? 0 : rmdir(directory);
+}
+
 int main(void)
 {
 	char text[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -113,6 +220,8 @@ int main(void)
 	if (!file || fwrite(text, 1, sizeof(text) - 1, file) != sizeof(text) - 1 || fflush(file))
 		return 1;
 	File = fileno(file);
+	if (!mkdtemp(Directory) || make(Directory, 1))
+		return 1;
 	for (num i = 0; i < CALLS; i++) {
 		int status = 0;
 
@@ -126,7 +235,7 @@ int main(void)
 		printf("%d\\n", status);
 	}
 	printf("%lu\\n", Global);
-	return 0;
+	return make(Directory, 0);
 }
 """
 
@@ -173,7 +282,7 @@ class Function:
         if kind == 1:
             return f"({a} << ({b} & 7))"
         if kind == 2:
-            return f"mix({a}, {b})"
+            return f"{r.choice(['mix', 'mix', 'add', 'descend', 'Table[n % 3]', 'Unknown'])}({a}, {b})"
         if kind == 3:
             return f"({self.condition(depth - 1)} ? {a} : {b})"
         return f"({a} {r.choice('+-*^&|')} {b})"
@@ -230,9 +339,11 @@ class Function:
 
     def call(self) -> None:
         r = self.rng
-        kind = r.randrange(10)
+        kind = r.randrange(13)
         into = self.changed()
-        if kind >= 7:
+        if kind >= 10:
+            self.call_function(into)
+        elif kind >= 7:
             self.line(f"{into} += {r.choice(['look', 'count', 'tell_some'])}({self.value(1)});")
         elif kind == 0:
             self.line(f"{into} = (num)lseek(File, (off_t)({self.value(1)} & 31), SEEK_SET);")
@@ -251,10 +362,30 @@ class Function:
         else:
             self.line(f"{into} += (num)(getppid() > 0);")
 
+    def call_function(self, into: str) -> None:
+        """A call of what is no system call alone."""
+        r = self.rng
+        kind = r.randrange(6)
+        if kind == 0 and self.buffers:
+            target = r.choice(self.buffers)
+            form = r.choice(["%lu", "%#lx", "%06lo", "%-9lu|", "%.3lu", "<%12lX>"])
+            self.line(f'{into} += (num)snprintf({target}, 16, "{form}", {self.value(1)});')
+        elif kind == 1:
+            f = r.choice(["mix", "add", "first", "descend", "Table[k % 3]", "Unknown"])
+            self.line(f"{into} = apply(&Methods[{self.value(1)} % 3], {f}, {self.value(1)}, {self.value(1)});")
+        elif kind == 2:
+            self.line(f"{into} ^= Methods[{self.value(1)} % 3].one({self.value(1)});")
+        else:
+            self.line(f"{into} += {r.choice(['sort', 'entries', 'sort'])}({self.value(1)});")
+
     def declare(self) -> None:
         r = self.rng
-        kind = r.randrange(5)
-        if kind <= 1:
+        kind = r.randrange(6)
+        if kind == 5:
+            new = self.name_new("h")
+            self.line(f'char *{new} = strcpy(malloc({r.choice([16, 40, 600])}), "{r.choice(["", "xyz"])}abcdefgh");')
+            self.pointers.append(new)
+        elif kind <= 1:
             new = self.name_new("v")
             clean = "__attribute__((cleanup(drop))) " if self.chance(30) else ""
             self.line(f"{clean}num {new} = {self.value()};")
@@ -432,6 +563,14 @@ def output(path: Path, mode: str, tier: str) -> str:
     return f"{done.stdout}exit {done.returncode}"
 
 
+def put(path: Path, to: Path, expected: str) -> None:
+    """Gives a program to guest.sh, with what plain clang's printed."""
+    shutil.copy(path, to)
+    (to / f"{path.name}.in").write_text("")
+    (to / f"{path.name}.out").write_text(f"{expected}\n")
+    (to / f"{path.name}.kind").write_text("compiled\n")
+
+
 def check(seed: int, args: argparse.Namespace) -> tuple[int, int, list[str]]:
     """Returns how many regions became compounds, how many calls these end before, and what was wrong."""
     source = args.work / f"leave-{seed}.c"
@@ -457,6 +596,8 @@ def check(seed: int, args: argparse.Namespace) -> tuple[int, int, list[str]]:
         for mode, tier in WAYS:
             if output(path, mode, tier) != expected:
                 wrong.append(f"seed {seed} -{level}: {mode}, {tier} differs")
+        if args.put and level == args.levels.split(",")[-1]:
+            put(path, args.put, expected)
         path.unlink()
     plain.unlink()
     if not wrong:
@@ -475,9 +616,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10, help="of seeds")
     parser.add_argument("--levels", default="O0,O1,O2,O3,Os")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--put", type=Path, metavar="DIR", help="where programs for a virtual machine go")
     args = parser.parse_args()
 
     args.work.mkdir(parents=True, exist_ok=True)
+    if args.put:
+        shutil.rmtree(args.put, ignore_errors=True)
+        args.put.mkdir(parents=True)
     compiled = left = failures = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         seeds = range(args.first, args.first + args.count)
