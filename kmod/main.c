@@ -70,6 +70,7 @@
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
  *	  readlink.c		readlink, readlinkat
+ *	  faccessat.c		access, faccessat, faccessat2
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file

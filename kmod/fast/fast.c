@@ -47,6 +47,9 @@ static __always_inline bool call_has_sites(u32 number)
 	case __NR_lgetxattr:
 	case __NR_readlink:
 	case __NR_readlinkat:
+	case __NR_access:
+	case __NR_faccessat:
+	case __NR_faccessat2:
 		return true;
 	default:
 		return false;

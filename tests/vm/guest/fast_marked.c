@@ -74,6 +74,15 @@ static bool add(int number)
 	case SYS_readlinkat:
 		SYS(readlinkat, folder, "link", buffer, 64);
 		return true;
+	case SYS_access:
+		SYS(access, "file", R_OK);
+		return true;
+	case SYS_faccessat:
+		SYS(faccessat, folder, "file", R_OK);
+		return true;
+	case SYS_faccessat2:
+		SYS(faccessat2, folder, "file", R_OK, AT_EACCESS);
+		return true;
 	case SYS_getdents64:
 		SYS(getdents64, folder, buffer, 4096);
 		return true;

@@ -481,6 +481,8 @@ static int64_t value_of(struct round *round, char letter)
 		return ONE_OF(round, 0, 1, 3, 3, 3, 0x10, 0x40);
 	case 'r':
 		return ONE_OF(round, 0, 1, 2, 4, 7, 8);
+	case 'q':
+		return ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EACCESS, AT_EMPTY_PATH, 1);
 	case 't':
 		return FD_FIRST + draw(round, 50);
 	case 'z':

@@ -102,6 +102,9 @@ static bool changes_files(uint32_t op)
 	case STEP_lgetxattr:
 	case STEP_readlinkat:
 	case STEP_readlink:
+	case STEP_access:
+	case STEP_faccessat:
+	case STEP_faccessat2:
 	case STEP_getdents64:
 	case STEP_getpid:
 	case STEP_gettid:

@@ -382,6 +382,38 @@ MUTANTS = [
     Mutant(
         "readlink-cut", "kmod/fast/readlink.c", "min_t(size_t, strlen(text), size)", "strlen(text)", by="fast_readlink"
     ),
+    Mutant("access-mode", "kmod/fast/faccessat.c", "(mode & ~S_IRWXO) ||", "", by="fast_access"),
+    Mutant("access-flags", "kmod/fast/faccessat.c", "|| (flags & ~ACCESS_SERVED_FLAGS)", "", by="fast_access"),
+    Mutant("access-user", "kmod/fast/faccessat.c", "!uid_eq(cred->fsuid, cred->uid) ||", "", by="fast_access"),
+    Mutant("access-group", "kmod/fast/faccessat.c", "|| !gid_eq(cred->fsgid, cred->gid)", "", by="fast_access"),
+    Mutant(
+        "access-root",
+        "kmod/fast/faccessat.c",
+        "return cap_issubset(cred->cap_permitted, cred->cap_effective);",
+        "return true;",
+        by="fast_access",
+    ),
+    Mutant(
+        "access-capabilities",
+        "kmod/fast/faccessat.c",
+        "return cap_isclear(cred->cap_effective);",
+        "return true;",
+        by="fast_access",
+    ),
+    Mutant("access-fixup", "kmod/fast/faccessat.c", "if (issecure(SECURE_NO_SETUID_FIXUP))", "if (1)", by="fast_access"),
+    Mutant("access-effective", "kmod/fast/faccessat.c", "!(flags & AT_EACCESS) &&", "", by="fast_access"),
+    Mutant("access-programs", "kmod/fast/faccessat.c", "&& !mount_has_programs(path)", "&& 0", by="fast_access"),
+    Mutant("access-fixed", "kmod/fast/faccessat.c", "? -EROFS : 0", "? 0 : 0", by="fast_access"),
+    Mutant(
+        "access-special", "kmod/fast/faccessat.c", "|| special_file(kind))", ")", by="fast_access"
+    ),
+    Mutant(
+        "access-denied",
+        "kmod/fast/faccessat.c",
+        "error = inode_permission(cosy_mnt_idmap(path->mnt), inode, mode | MAY_ACCESS);",
+        "error = 0;",
+        by="fast_access",
+    ),
     Mutant("readlink-file", "kmod/fast/readlink.c", "? -EINVAL", "? 0", by="fast_readlink"),
     Mutant(
         "xattr-list",
