@@ -66,11 +66,12 @@
  *	  name.h		one component of a path, from the user's memory
  *	  child.h, child.c	the entry of a name in a directory
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
- *	  next.h		the name that comes next to the one before it
+ *	  next.h, next.c	the name that comes next to the one before it
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
  *	  readlink.c		readlink, readlinkat
  *	  faccessat.c		access, faccessat, faccessat2
+ *	  open.c		open, openat, close
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file

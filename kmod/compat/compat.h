@@ -79,6 +79,15 @@
 #include <linux/task_work.h>
 #include <linux/timekeeping.h>
 #include <linux/uio.h>
+#include <linux/version.h>
+#ifdef COSY_HAVE_FILE_POST_OPEN
+#include <linux/security.h>
+#else
+#include <linux/ima.h>
+#endif
+#ifdef COSY_HAVE_FILELOCK
+#include <linux/filelock.h>
+#endif
 
 /* Marks a local that CONFIG_INIT_STACK_ALL_ZERO must not clear, where that would cost too much. */
 #if __has_attribute(uninitialized)
@@ -286,8 +295,10 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #ifndef fd_file
 #define fd_file(fd)		((fd).file)
 #define cosy_fd_is_borrowed(fd) (!((fd).flags & FDPUT_FPUT))
+#define cosy_fd_borrowed(to)	((struct fd){ .file = (to) })
 #else
 #define cosy_fd_is_borrowed(fd) (!((fd).word & FDPUT_FPUT))
+#define cosy_fd_borrowed(to)	((struct fd){ .word = (unsigned long)(to) })
 #endif
 
 /* Batches of folios were called vectors of pages. */
@@ -367,6 +378,31 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_open_untold(dir, cred) ERR_PTR(-EOPNOTSUPP)
 #define cosy_may_be_denied(sb)	    true
 #endif
+
+/*
+ * Ends an open: the security module is asked once more, with the mask of the open.  Before 6.9 that
+ * was IMA alone.
+ */
+#ifdef COSY_HAVE_FILE_POST_OPEN
+#define cosy_file_opened(file, mask) security_file_post_open(file, mask)
+#else
+#define cosy_file_opened(file, mask) ima_file_check(file, mask)
+#endif
+
+/* Tells listeners of an open.  From 6.11 on dentry_open does, which no header shows. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define cosy_tell_opened(file) fsnotify_open(file)
+#else
+#define cosy_tell_opened(file) ((void)(file))
+#endif
+
+/* Tells whether somebody holds a lease on the file, as break_lease finds out. */
+static inline bool cosy_has_leases(const struct inode *inode)
+{
+	const struct file_lock_context *locks = READ_ONCE(inode->i_flctx);
+
+	return locks && !list_empty_careful(&locks->flc_lease);
+}
 
 /* ->create was told whether the caller wants to make the file, until all callers did. */
 #ifdef COSY_HAVE_CREATE_EXCLUSIVE

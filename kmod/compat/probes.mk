@@ -25,6 +25,8 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,dentry \*\(\*mkdir\),include/linux/fs.h,COSY_HAVE_MKDIR_DENTRY) \
 	       $(call cosy-header,timer_delete_sync.struct,include/linux/timer.h,COSY_HAVE_TIMER_DELETE) \
 	       $(call cosy-header,bool fsnotify_sb_has_priority_watchers,include/linux/fsnotify.h,COSY_HAVE_SB_LISTENERS) \
+	       $(call cosy-header,int security_file_post_open,include/linux/security.h,COSY_HAVE_FILE_POST_OPEN) \
+	       $(call cosy-header,struct file_lock_context,include/linux/filelock.h,COSY_HAVE_FILELOCK) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
 	       $(call cosy-symbol,zap_page_range_single,COSY_HAVE_ZAP_SINGLE) \

@@ -32,6 +32,24 @@
 static inline void cosy_names_init(struct cosy_names *names)
 {
 	names->last_call = 0;
+	names->repeats = false;
+}
+
+/* Notes that the call under way is one by name. */
+static __always_inline void cosy_names_note(struct cosy_activation *run)
+{
+	run->names.last_call = run->calls;
+	run->names.ordinary = run->calls - run->fast;
+}
+
+/*
+ * Tells whether it is worth keeping what the call under way finds: the last call by name is the
+ * one before it, or all calls since were made by specialised versions, which drop nothing.
+ */
+static __always_inline bool cosy_names_follow(const struct cosy_activation *run)
+{
+	return run->names.last_call && (run->calls - run->names.last_call <= 1 ||
+					run->calls - run->fast == run->names.ordinary);
 }
 
 /* Drops the entry found last: part of cosy_held_drop. */

@@ -11,6 +11,7 @@
 #ifndef COSY_DESCRIPTOR_H
 #define COSY_DESCRIPTOR_H
 
+#include <linux/fdtable.h>
 #include <linux/file.h>
 #include "compat/compat.h"
 #include "fast/page_cache.h"
@@ -50,6 +51,28 @@ static __always_inline struct fd cosy_descriptor_get(struct cosy_activation *run
 		   !(fd_file(run->descriptors.file[slot])->f_flags & O_DIRECT)))
 		return run->descriptors.file[slot];
 	return cosy_descriptor_look_up(run, number);
+}
+
+/*
+ * Tells whether nobody shares the task's table, as fdget finds out.  Only the task itself can begin
+ * to share it, so that this holds until it makes a call.
+ */
+static __always_inline bool cosy_descriptors_are_own(void)
+{
+	return atomic_read_acquire(&current->files->count) == 1;
+}
+
+/*
+ * Remembers a file that cosy_cached_file accepts, which the task has just opened as `number`.  The
+ * table was its own before the descriptor was put there: otherwise others may have closed it.
+ */
+static __always_inline void cosy_descriptor_note(struct cosy_activation *run, u32 number,
+						 struct file *file)
+{
+	const u32 slot = number % COSY_KNOWN;
+
+	run->descriptors.file[slot] = cosy_fd_borrowed(file);
+	run->descriptors.number[slot] = number;
 }
 
 #endif /* COSY_DESCRIPTOR_H */

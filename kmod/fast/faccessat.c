@@ -76,9 +76,7 @@ static noinline s64 access_named(struct cosy_activation *run, s32 dirfd, u64 nam
 	if (unlikely(!(flags & AT_EACCESS) && !user_is_real()))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* Programs query a name several times, or the names of a directory in turn. */
-	result = cosy_find_next(run, dirfd, name, follow, true);
-	if (result == COSY_ORDINARY)
-		result = cosy_find_next(run, dirfd, name, follow, false);
+	result = cosy_find_near(run, dirfd, name, follow);
 	if (likely(!result))
 		return access_check(&run->names.child, mode);
 	if (result != COSY_ORDINARY)

@@ -48,6 +48,9 @@ static __always_inline bool call_has_sites(u32 number)
 	case __NR_readlink:
 	case __NR_readlinkat:
 	case __NR_access:
+	case __NR_open:
+	case __NR_openat:
+	case __NR_close:
 	case __NR_faccessat:
 	case __NR_faccessat2:
 		return true;
@@ -64,10 +67,16 @@ static __always_inline bool call_has_sites(u32 number)
  */
 static noinline u64 call_ordinary(struct cosy_activation *run, const u64 *r, u32 number)
 {
-	return cosy_ordinary_regs(
-		run, number,
-		&(struct pt_regs){
-			.di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
+	/* Calls look at their arguments alone. */
+	struct pt_regs regs __cosy_uninitialized;
+
+	regs.di = r[1];
+	regs.si = r[2];
+	regs.dx = r[3];
+	regs.r10 = r[4];
+	regs.r8 = r[5];
+	regs.r9 = r[0];
+	return cosy_ordinary_regs(run, number, &regs);
 }
 
 /* Counts the failed guard if the call has sites, and makes the kernel's own call. */

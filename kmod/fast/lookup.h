@@ -124,8 +124,8 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	long copied;
 	s64 result;
 
-	ret->more = run->names.last_call && run->calls - run->names.last_call <= 1;
-	run->names.last_call = run->calls;
+	ret->more = cosy_names_follow(run);
+	cosy_names_note(run);
 	if (dirfd == AT_FDCWD) {
 		cosy_pwd_get(run, ret);
 	} else {
@@ -158,6 +158,9 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	if (likely(!result))
 		return 0;
 out:
+	/* This call will be an ordinary one itself. */
+	if (result == COSY_ORDINARY)
+		run->names.ordinary++;
 	cosy_directory_put(dirfd, ret);
 	return result;
 }

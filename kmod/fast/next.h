@@ -119,7 +119,7 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 		cosy_child_keep(run, run->names.child.mnt, next);
 		run->names.strangers = 0;
 	}
-	run->names.last_call = run->calls;
+	cosy_names_note(run);
 	error = cosy_may_search(run->names.child_dir);
 	if (unlikely(error))
 		return error;
@@ -130,5 +130,11 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 		return COSY_ORDINARY;
 	return 0;
 }
+
+/*
+ * Does cosy_find_next for a call whose name may be that of the entry found last, as in stat and
+ * then open, or the one next to it.  It begins with what was right at the last such call.
+ */
+s64 cosy_find_near(struct cosy_activation *run, s32 dirfd, u64 address, bool follow);
 
 #endif /* COSY_NEXT_H */

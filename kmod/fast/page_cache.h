@@ -24,12 +24,9 @@
  * Checks COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by the page
  * cache alone.  Stacked and remote ones and FUSE do not, and others have not been looked at.
  */
-static inline bool cosy_cached_file(const struct file *file)
+static inline bool cosy_cached_inode(const struct inode *inode)
 {
-	const struct inode *inode = file_inode(file);
-
-	if (!S_ISREG(READ_ONCE(inode->i_mode)) || IS_DAX(inode) || (file->f_flags & O_DIRECT) ||
-	    file->f_mapping != &inode->i_data)
+	if (!S_ISREG(READ_ONCE(inode->i_mode)) || IS_DAX(inode))
 		return false;
 	switch (inode->i_sb->s_magic) {
 	case TMPFS_MAGIC:
@@ -39,6 +36,15 @@ static inline bool cosy_cached_file(const struct file *file)
 	default:
 		return false;
 	}
+}
+
+/* Checks the same for an open file. */
+static inline bool cosy_cached_file(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return !(file->f_flags & O_DIRECT) && file->f_mapping == &inode->i_data &&
+	       cosy_cached_inode(inode);
 }
 
 /* Returns the address of byte `position` of the file, which `folio` has. */

@@ -105,6 +105,7 @@ struct cosy_prefix {
 
 struct cosy_names {
 	u64 last_call; /* `calls` at the last call by name; 0: none yet */
+	u64 ordinary;  /* ... and how many of the calls up to it were not specialised */
 	/*
 	 * With COSY_HELD_CHILD: the entry found last (a reference) and its mount (no reference);
 	 * whether names come in the opposite order to the directory's list; look-ups in a row
@@ -113,6 +114,7 @@ struct cosy_names {
 	 */
 	struct path child;
 	bool backwards;
+	bool repeats; /* at the last cosy_find_near the name was that of the entry found last */
 	u8 strangers;
 	s64 child_dirfd;
 	const struct path *child_dir;

@@ -74,6 +74,15 @@ static bool add(int number)
 	case SYS_readlinkat:
 		SYS(readlinkat, folder, "link", buffer, 64);
 		return true;
+	case SYS_open:
+		SYS(open, "file", O_RDONLY);
+		return true;
+	case SYS_openat:
+		SYS(openat, folder, "file", O_RDONLY);
+		return true;
+	case SYS_close:
+		SYS(close, dup(file));
+		return true;
 	case SYS_access:
 		SYS(access, "file", R_OK);
 		return true;

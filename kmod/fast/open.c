@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * open.c - open and openat of regular files that exist, and close.
+ *
+ * lookup.h walks the path.  From there it is what openat(2) does: it takes a descriptor, asks
+ * inode_permission, and dentry_open makes the file.  That is where leases, counts of writers, the
+ * security module and fanotify listeners have their say, as for any open file.
+ *
+ * close is the kernel's own.  Names that the RUN remembers do not depend on a regular file's
+ * descriptor, so they survive it: the next open in a loop finds its directory known.
+ */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include "compat/compat.h"
+#include "fast/descriptor.h"
+#include "fast/fast.h"
+#include "fast/folio_cursor.h"
+#include "fast/lookup.h"
+#include "fast/next.h"
+#include "run/dispatch.h"
+
+/*
+ * Flags that are served.  Others create, truncate, need an owner (O_NOATIME), want no regular file
+ * or make no open file at all.
+ */
+#define OPEN_SERVED_FLAGS                                                                          \
+	(O_ACCMODE | O_APPEND | O_CLOEXEC | O_LARGEFILE | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+
+static __always_inline bool flags_are_served(u32 flags)
+{
+	return !(flags & ~OPEN_SERVED_FLAGS) && (flags & O_ACCMODE) != O_ACCMODE;
+}
+
+/*
+ * Returns the result of an open whose name led nowhere, or that is denied.  The kernel takes a
+ * descriptor and makes the file before it follows the name, so that their limits come first.
+ * Whether the system has room for one more file is only sure if there is no limit.
+ */
+static noinline s64 open_refused(struct cosy_activation *run, s64 error, u32 flags)
+{
+	int number;
+
+	if (get_max_files() < LONG_MAX)
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	number = get_unused_fd_flags(flags);
+	if (number < 0)
+		return number;
+	put_unused_fd(number);
+	return error;
+}
+
+/* What an open asks the permission for: build_open_flags. */
+static __always_inline int open_mask(u32 flags)
+{
+	int mask = ACC_MODE(flags);
+
+	return flags & O_APPEND ? mask | MAY_APPEND : mask;
+}
+
+/* Asks for the permission as may_open does for a regular file. */
+static __always_inline int open_permission(const struct path *path, struct inode *inode, u32 flags,
+					   int mask)
+{
+	int error = inode_permission(cosy_mnt_idmap(path->mnt), inode, MAY_OPEN | mask);
+
+	if (unlikely(error))
+		return error;
+	return unlikely(IS_APPEND(inode)) && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_APPEND)
+		       ? -EPERM
+		       : 0;
+}
+
+/* Makes the open file, and has all see it who see one that openat(2) makes. */
+static __always_inline struct file *file_make(const struct path *path, u32 flags, int mask)
+{
+	struct file *file;
+	int error;
+
+	if (force_o_largefile())
+		flags |= O_LARGEFILE;
+	file = dentry_open(path, flags & ~O_CLOEXEC, current_cred());
+	if (IS_ERR(file))
+		return file;
+	error = cosy_file_opened(file, mask);
+	if (unlikely(error)) {
+		fput(file);
+		return ERR_PTR(error);
+	}
+	cosy_tell_opened(file);
+	return file;
+}
+
+static noinline s64 path_open(struct cosy_activation *run, const struct path *path, u32 flags)
+{
+	struct inode *inode = d_backing_inode(path->dentry);
+	const bool own = cosy_descriptors_are_own();
+	const int mask = open_mask(flags);
+	struct file *file;
+	int number, error;
+
+	if (unlikely(!cosy_cached_inode(inode)))
+		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
+	/* The holder of a lease is waited for, with nothing held. */
+	if (unlikely(cosy_has_leases(inode)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	number = get_unused_fd_flags(flags);
+	if (unlikely(number < 0))
+		return number;
+	error = open_permission(path, inode, flags, mask);
+	if (unlikely(error)) {
+		put_unused_fd(number);
+		return open_refused(run, error, flags);
+	}
+	file = file_make(path, flags, mask);
+	if (IS_ERR(file)) {
+		put_unused_fd(number);
+		return PTR_ERR(file);
+	}
+	fd_install(number, file);
+	if (likely(own))
+		cosy_descriptor_note(run, number, file);
+	return number;
+}
+
+static noinline s64 open_named(struct cosy_activation *run, s32 dirfd, u64 name, u32 flags)
+{
+	const bool follow = !(flags & O_NOFOLLOW);
+	struct cosy_found found __cosy_uninitialized;
+	s64 result;
+
+	if (unlikely(!flags_are_served(flags)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	result = cosy_find_near(run, dirfd, name, follow);
+	if (likely(!result))
+		return path_open(run, &run->names.child, flags);
+	if (result == COSY_ORDINARY) {
+		result = cosy_find(run, dirfd, name, follow, true, &found);
+		if (likely(!result)) {
+			result = path_open(run, &found.path, flags);
+			cosy_found_put(run, dirfd, &found);
+			return result;
+		}
+	}
+	return result == COSY_ORDINARY ? result : open_refused(run, result, flags);
+}
+
+s64 cosy_fast_open(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, open_named(run, AT_FDCWD, r[1], r[2]));
+}
+
+s64 cosy_fast_openat(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, open_named(run, r[1], r[2], r[3]));
+}
+
+/* --- close ----------------------------------------------------------------------------------- */
+
+/*
+ * Tells whether a descriptor is of a regular file, so that no name begins there.  A table that
+ * others share may have changed by the time of the close, but then no name depends on it.
+ */
+static __always_inline bool is_of_file(struct cosy_activation *run, u32 number)
+{
+	struct fd fd;
+	bool is;
+
+	if (likely(run->descriptors.number[number % COSY_KNOWN] == number))
+		return true;
+	fd = fdget(number);
+	is = fd_file(fd) && cosy_cached_file(fd_file(fd));
+	fdput(fd);
+	return is;
+}
+
+s64 cosy_fast_close(struct cosy_activation *run, const u64 *r)
+{
+	struct pt_regs regs __cosy_uninitialized;
+
+	if (unlikely(!is_of_file(run, r[1])))
+		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
+	/* They may be of this file, and only its descriptor keeps what they are compared with. */
+	cosy_cursors_drop(run);
+	cosy_descriptors_forget(&run->descriptors);
+	regs.di = r[1];
+	return cosy_call_result(run, static_call(cosy_dispatch)(&regs, __NR_close));
+}
