@@ -71,7 +71,7 @@
  *	  xattr.c		getxattr, lgetxattr
  *	  readlink.c		readlink, readlinkat
  *	  faccessat.c		access, faccessat, faccessat2
- *	  open.c		open, openat, close
+ *	  open.h, open.c	open, openat, close
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file

@@ -18,19 +18,8 @@
 #include "fast/folio_cursor.h"
 #include "fast/lookup.h"
 #include "fast/next.h"
+#include "fast/open.h"
 #include "run/dispatch.h"
-
-/*
- * Flags that are served.  Others create, truncate, need an owner (O_NOATIME), want no regular file
- * or make no open file at all.
- */
-#define OPEN_SERVED_FLAGS                                                                          \
-	(O_ACCMODE | O_APPEND | O_CLOEXEC | O_LARGEFILE | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
-
-static __always_inline bool flags_are_served(u32 flags)
-{
-	return !(flags & ~OPEN_SERVED_FLAGS) && (flags & O_ACCMODE) != O_ACCMODE;
-}
 
 /*
  * Returns the result of an open whose name led nowhere, or that is denied.  The kernel takes a
@@ -129,7 +118,7 @@ static noinline s64 open_named(struct cosy_activation *run, s32 dirfd, u64 name,
 	struct cosy_found found __cosy_uninitialized;
 	s64 result;
 
-	if (unlikely(!flags_are_served(flags)))
+	if (unlikely(!cosy_open_is_served(flags)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	result = cosy_find_near(run, dirfd, name, follow);
 	if (likely(!result))

@@ -3,8 +3,8 @@
  * whole_file.c - the composites read_file and write_file: open a small file, read or write it, and
  * close it.
  *
- * Open and close are the kernel's own calls, so the file has a descriptor meanwhile, as natively.
- * Reads and writes are specialised, and the compound makes one call instead of three.
+ * The file has a descriptor meanwhile, as natively.  All calls are specialised where their guards
+ * hold, and the compound makes one call instead of three.
  *
  * Before each call except the first it checks for filters, tracers, signals and limits, and leaves
  * with the remaining work in r1-r5 (COSY_UNDER_WAY).  The user may change these: the kernel's own
@@ -12,9 +12,53 @@
  */
 #include <linux/unistd.h>
 #include "fast/fast.h"
+#include "fast/open.h"
 #include "fast/site.h"
 #include "run/limits.h"
 #include "run/ordinary.h"
+
+/*
+ * Does cosy_site_try for an open or a close.  That its guards hold does not speak for the site: the
+ * reads and writes in between are what is tried in vain.
+ */
+static __always_inline s64 site_try_beside(struct cosy_activation *run, const u64 *call,
+					   s64 (*version)(struct cosy_activation *, const u64 *))
+{
+	s64 result = COSY_ORDINARY;
+	bool missing;
+
+	if (cosy_site_tries(run, &missing)) {
+		result = version(run, call);
+		if (result == COSY_ORDINARY)
+			cosy_site_tell(run, true);
+	}
+	return result;
+}
+
+/*
+ * Opens as openat(2) does, and closes again.  Flags that are never served are no failed guard, as
+ * the reads and writes of that site may be specialised all the same.
+ */
+static __always_inline s64 file_open(struct cosy_activation *run, s32 dirfd, u64 path, u32 flags,
+				     umode_t mode)
+{
+	const u64 call[] = { 0, dirfd, path, flags, mode };
+	s64 result = COSY_ORDINARY;
+
+	if (cosy_open_is_served(flags))
+		result = site_try_beside(run, call, cosy_fast_openat);
+
+	return result == COSY_ORDINARY ? cosy_ordinary(run, __NR_openat, dirfd, path, flags, mode)
+				       : result;
+}
+
+static __always_inline s64 file_close(struct cosy_activation *run, u32 number)
+{
+	const u64 call[] = { 0, number };
+	s64 result = site_try_beside(run, call, cosy_fast_close);
+
+	return result == COSY_ORDINARY ? cosy_ordinary(run, __NR_close, number, 0, 0, 0) : result;
+}
 
 /*
  * Makes one read or write of the rest.  Non-zero run->status: it is to be restarted, or a
@@ -54,7 +98,7 @@ static __always_inline s64 whole_file(struct cosy_activation *run, u64 *r, u32 o
 	s64 result, closed;
 
 	if (likely(!COSY_IS_UNDER_WAY(r[5]))) {
-		result = cosy_ordinary(run, __NR_openat, (s32)r[1], r[2], (u32)r[5], mode);
+		result = file_open(run, r[1], r[2], r[5], mode);
 		if (result < 0)
 			return result;
 		r[1] = result;
@@ -69,7 +113,7 @@ static __always_inline s64 whole_file(struct cosy_activation *run, u64 *r, u32 o
 			return 0;
 	}
 	/* close is never restarted. */
-	closed = cosy_ordinary(run, __NR_close, (u32)r[1], 0, 0, 0);
+	closed = file_close(run, r[1]);
 	result = r[2];
 	return result < 0 || closed >= 0 ? result : closed;
 }

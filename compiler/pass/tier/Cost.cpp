@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <cmath>
 #include <costs.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 extern "C" {
@@ -216,9 +217,13 @@ void cosy::markWidened(Module &M, ArrayRef<DebugLoc> Widened) {
   }
 }
 
-/// Returns what a system call saves whose buffer, if any, is the shared one.
+/// Returns what a system call saves whose buffer, if any, is the shared one; an
+/// open, of a regular file that exists.
 static Gain ofOneCall(uint64_t Number) {
-  bool Fast = hasFastVersion(Number), Path = takesPath(Number);
+  // The specialised close gains nothing itself: it leaves names known, which is
+  // the gain of the next call by name.
+  bool Fast = hasFastVersion(Number) && Number != SYS_close,
+       Path = takesPath(Number);
   double Saved = !Fast  ? COSY_GAIN_CALL
                  : Path ? COSY_GAIN_PATH
                         : COSY_GAIN_FAST;
@@ -227,6 +232,15 @@ static Gain ofOneCall(uint64_t Number) {
                  : Fast ? COSY_PLAIN_FAST
                         : COSY_PLAIN_CALL),
           Saved, 1};
+}
+
+static bool isOpen(uint64_t Number) {
+  return Number == SYS_open || Number == SYS_openat;
+}
+
+/// Returns what an open saves that the kernel makes itself.
+static Gain ofOrdinaryOpen() {
+  return {COSY_GAIN_CALL, COSY_PLAIN_PATH, COSY_GAIN_CALL, 1};
 }
 
 /// What a composite makes a call for, as often as it finds one: its result says
@@ -275,7 +289,9 @@ static Gain ofComposite(uint32_t Number) {
     if (!Seen.insert(Call).second ||
         (unitOf(Number).IsFound && unitOf(Number).Call == Call))
       continue;
-    Gain G = ofOneCall(Call);
+    Gain G = isOpen(Call) && Number != operationNumber("read_file")
+                 ? ofOrdinaryOpen()
+                 : ofOneCall(Call);
     // Nothing is known of where its bytes come from.
     if (Call == SYS_write || Call == SYS_pwrite64)
       G.Saved = G.Calls = COSY_GAIN_WRITE_ELSEWHERE;
@@ -489,11 +505,25 @@ private:
   static Gain ofSystemCall(uint64_t Number, const CallBase &Call,
                            unsigned First) {
     Gain Ret = ofOneCall(Number);
+    if (isOpen(Number) &&
+        opensOtherwise(Call, First + (Number == SYS_openat ? 2 : 1)))
+      Ret = ofOrdinaryOpen();
     if ((Number == SYS_write || Number == SYS_pwrite64) &&
         Call.arg_size() > First + 1 &&
         !isInBuffer(Call.getArgOperand(First + 1)))
       Ret.Saved = Ret.Calls = COSY_GAIN_WRITE_ELSEWHERE;
     return Ret;
+  }
+
+  /// True if the flags of an open, argument `Index`, say that it creates or
+  /// empties a file, or that it wants no regular one: kmod/fast/open.c.
+  static bool opensOtherwise(const CallBase &Call, unsigned Index) {
+    const auto *Flags = Call.arg_size() > Index
+                            ? dyn_cast<ConstantInt>(Call.getArgOperand(Index))
+                            : nullptr;
+    return Flags &&
+           (Flags->getZExtValue() & (O_CREAT | O_TRUNC | O_DIRECTORY | O_PATH |
+                                     O_NOATIME | O_DIRECT | O_SYNC));
   }
 
   /// True if memory may be in the shared buffer: a local of the region or its

@@ -416,14 +416,14 @@ MUTANTS = [
     ),
     Mutant(
         "open-flags",
-        "kmod/fast/open.c",
-        "!(flags & ~OPEN_SERVED_FLAGS) &&",
+        "kmod/fast/open.h",
+        "!(flags & ~COSY_OPEN_FLAGS) &&",
         "",
         by="fast_open",
     ),
     Mutant(
         "open-mode",
-        "kmod/fast/open.c",
+        "kmod/fast/open.h",
         "&& (flags & O_ACCMODE) != O_ACCMODE",
         "",
         by="fast_open",
