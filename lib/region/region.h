@@ -64,7 +64,7 @@ struct cosy_premises {
 struct cosy_region {
 	const void *compound; /* struct cosy_compound, 8-byte aligned */
 	uint32_t ctx_size;    /* bytes that __cosy_enter hands out */
-	uint32_t version;     /* 2; 1 of an older compiler ends before `left` */
+	uint32_t version;     /* COSY_REGION_VERSION; 1 of an older compiler ends before `left` */
 	uint64_t cache;	      /* libcosy's: which program of which context; starts 0 */
 	const struct cosy_premises *premises; /* NULL: of an older compiler */
 	/*
@@ -95,6 +95,8 @@ struct cosy_region {
 	int64_t lost;	    /* what loops would have lost so far, which `left` counts as well */
 	uint64_t calls;	    /* only with COSY_REGION_COUNTED: calls of the native twin, in parts */
 };
+
+#define COSY_REGION_VERSION 2u
 
 /* Parts of a call in `calls`: a call of a function may make one in some cases. */
 #define COSY_CALL_PARTS 8
@@ -151,7 +153,7 @@ struct libcosy_magazines *__cosy_magazines(void);
  * Called by compounds that leave for it.  Fills the magazine of a class and returns one more block,
  * or NULL with errno.
  */
-void *__cosy_magazine_fill(struct libcosy_magazines *magazines, uint64_t class);
+void *__cosy_magazine_fill(struct libcosy_magazines *magazines, uint64_t size_class);
 
 /* Called by compounds that leave for it.  Frees the blocks that wait for that, and `block`. */
 void __cosy_magazines_free(struct libcosy_magazines *magazines, void *block);

@@ -108,8 +108,8 @@ static GlobalVariable *createPremises(Module &M, const Compound &C) {
         CallTy, {Number(object::hashGnu(F.Name)), Relative(1, Name), Where}));
   }
   Premises->setInitializer(ConstantStruct::get(
-      Ty, {Number(C.HasHandlers ? 1 : 0), Number(Calls.size()),
-           ConstantArray::get(CallsTy, Calls)}));
+      Ty, {Number(C.HasHandlers ? COSY_PREMISE_HANDLERS : 0),
+           Number(Calls.size()), ConstantArray::get(CallsTy, Calls)}));
   return Premises;
 }
 
@@ -155,23 +155,25 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
 
   Type *Ptr = PointerType::get(Ctx, 0);
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
-  SmallVector<Type *, 20> Types = {Ptr, I32, I32, I64, Ptr, I64, Ptr,
-                                   I32, I32, I32, I32, I32, I32, I64};
+  SmallVector<Type *, 24> Types;
+  for (const RegionField &Field : RegionFields)
+    Types.push_back(Field.IsPointer ? Ptr : Field.Size == 8 ? I64 : I32);
   auto Number = [&](uint32_t N) { return ConstantInt::get(I32, N); };
   Constant *Zero = ConstantInt::get(I64, 0);
   const RegionCost &Cost = Entry ? Entry->Cost : C.Cost;
   Constant *EntryRegion =
       Entry ? static_cast<Constant *>(Entry->Region)
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
-  unsigned Flags =
-      (options().Force ? ForceFlag : 0) | (Cost.Loses ? LosesFlag : 0) |
-      ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0) |
-      (Entry ? 0 : KeyedFlag | CountedFlag) | Cost.Lost << LostShift;
+  unsigned Flags = (options().Force ? COSY_REGION_FORCE : 0) |
+                   (Cost.Loses ? COSY_REGION_LOSES : 0) |
+                   ((Entry ? *Entry : C).BeginsAgain ? COSY_REGION_AGAIN : 0) |
+                   (Entry ? 0 : COSY_REGION_KEYED | COSY_REGION_COUNTED) |
+                   Cost.Lost << COSY_REGION_LOST_SHIFT;
   // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   SmallVector<Constant *, 20> Values = {Container,
                                         Number(C.ContextSize),
-                                        Number(2),
+                                        Number(COSY_REGION_VERSION),
                                         Zero,
                                         createPremises(M, C),
                                         Left,
@@ -183,10 +185,10 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
                                         Number(0),
                                         Number(0),
                                         Zero};
-  // A loop's head has no history of its own.
-  if (!Entry) {
+  if (Entry) {
+    Types.truncate(NumHeadFields);
+  } else {
     auto [Low, High] = keyOf(Bytes);
-    Types.append({I64, I64, I32, I32, I64, I64, I64, I64});
     Values.append({ConstantInt::get(I64, Low), ConstantInt::get(I64, High),
                    Number(gainPerCall(Cost.All)), Number(0), Zero, Zero, Zero,
                    Zero});
@@ -247,9 +249,6 @@ static void addTo(IRBuilder<> &B, GlobalVariable *Region, unsigned Field,
       ->setAtomic(AtomicOrdering::Monotonic);
 }
 
-/// The indices of `lost` and `calls` in the struct cosy_region of an entry.
-static constexpr unsigned LostField = 20, CallsField = 21;
-
 /// Takes what this arrival saves off `left`, or adds what it loses, and counts
 /// the system calls that it makes.
 static void takeOff(IRBuilder<> &B, GlobalVariable *Region, Value *Left,
@@ -270,9 +269,11 @@ static void takeOff(IRBuilder<> &B, GlobalVariable *Region, Value *Left,
     B.CreateStore(B.getInt64(0), S.Lost);
   }
   Value *Now = B.CreateSub(Left, Saved);
-  // Do not let losses lift it above MaxLeft, where nobody would ask again.
+  // Do not let losses lift it above COSY_LEFT_MAX, where nobody would ask
+  // again.
   if (S.Lost || S.Saves < 0 || (S.Made && S.Skips < 0))
-    Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now, B.getInt64(MaxLeft));
+    Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now,
+                                  B.getInt64(COSY_LEFT_MAX));
   B.CreateAlignedStore(Now, Place, Align(8))
       ->setAtomic(AtomicOrdering::Monotonic);
   if (S.Calls <= 0)
@@ -286,7 +287,7 @@ static void takeOff(IRBuilder<> &B, GlobalVariable *Region, Value *Left,
 /// Makes a value: whether anybody asks again.  Below 0 that is so, too: under
 /// COSY_STATS=1 each arrival asks.
 static Value *stillCounts(IRBuilder<> &B, LoadInst *Left) {
-  return B.CreateICmpSLE(Left, B.getInt64(MaxLeft));
+  return B.CreateICmpSLE(Left, B.getInt64(COSY_LEFT_MAX));
 }
 
 /// Branches to Asked when the region has earned it; else takes what this
@@ -309,8 +310,8 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   }
   BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
   BasicBlock *Settled = BasicBlock::Create(Ctx, "cosy.settled", F, Asked);
-  B.CreateCondBr(B.CreateICmpULE(Left, B.getInt64(MaxLeft)), Count, Settled,
-                 MDBuilder(Ctx).createLikelyBranchWeights());
+  B.CreateCondBr(B.CreateICmpULE(Left, B.getInt64(COSY_LEFT_MAX)), Count,
+                 Settled, MDBuilder(Ctx).createLikelyBranchWeights());
 
   B.SetInsertPoint(Count);
   takeOff(B, Region, Left, Place,
@@ -365,7 +366,7 @@ static void addLoss(BasicBlock::iterator At, Value *Lost,
                     GlobalVariable *Region, DebugLoc Where) {
   countAt(At, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
     Value *Now = B.CreateBinaryIntrinsic(
-        Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
+        Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(COSY_LEFT_MAX));
     B.CreateAlignedStore(Now, Place, Align(8))
         ->setAtomic(AtomicOrdering::Monotonic);
     addTo(B, Region, LostField, Lost);

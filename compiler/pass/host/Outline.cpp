@@ -57,7 +57,8 @@ static bool entersLosing(const CallInst &Call) {
           ? dyn_cast<ConstantInt>(Region->getOperand(FlagsField))
           : nullptr;
   return Flags &&
-         (Flags->getZExtValue() & (LosesFlag | ForceFlag)) == LosesFlag;
+         (Flags->getZExtValue() & (COSY_REGION_LOSES | COSY_REGION_FORCE)) ==
+             COSY_REGION_LOSES;
 }
 
 /// Tells whether each call of F that returns has come to the code that looks at

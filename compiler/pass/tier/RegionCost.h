@@ -3,6 +3,7 @@
 #ifndef COSY_PASS_REGIONCOST_H
 #define COSY_PASS_REGIONCOST_H
 
+#include "lib/region/region.h"
 #include "llvm/ADT/SmallVector.h"
 #include <costs.h>
 #include <cstddef>
@@ -26,8 +27,8 @@ struct Gain {
 };
 
 /// The native twin counts system calls in parts, since a call of a function may
-/// make one in some cases.  COSY_CALL_PARTS of lib/region/region.h.
-constexpr int64_t CallParts = 8;
+/// make one in some cases.
+constexpr int64_t CallParts = COSY_CALL_PARTS;
 
 /// The expected gain of a region, in instructions.  Counted loops are those
 /// whose rounds are counted as they go: see loopHeads.
