@@ -177,50 +177,8 @@ static bool bucket_has_room(const struct bucket *bucket, const struct cosy_watch
 	return own < BUCKET_SHARE && bucket->count < BUCKET_MAX;
 }
 
-/*
- * Registers what the caller has filled in of `wanted`: in the slot that the watcher has of it, or else
- * in `slot`.  Returns the slot, or NULL: the bucket is full, or the user has its share of it.
- */
-static struct cosy_watch_slot *slot_register(struct cosy_watch_slot *slot,
-					     const struct cosy_watch_slot *wanted)
-{
-	struct bucket *bucket = &buckets[wanted->bucket];
-	struct cosy_watch_slot *own;
-
-	raw_spin_lock(&bucket->lock);
-	own = bucket_search(bucket, wanted);
-	if (own) {
-		own->tick = READ_ONCE(own->watcher->tick);
-		raw_spin_unlock(&bucket->lock);
-		own->reading = own->watcher->readings;
-		goto registered;
-	}
-	raw_spin_unlock(&bucket->lock);
-	slot_remove(slot);
-	slot->sb = wanted->sb;
-	slot->ino = wanted->ino;
-	slot->way = wanted->way;
-	slot->bucket = wanted->bucket;
-	own = NULL;
-	raw_spin_lock(&bucket->lock);
-	if (bucket_has_room(bucket, slot->watcher)) {
-		own = slot;
-		slot->tick = READ_ONCE(slot->watcher->tick);
-		hlist_add_head(&slot->node, &bucket->slots);
-		bucket->count++;
-	}
-	raw_spin_unlock(&bucket->lock);
-	if (!own)
-		return NULL;
-	slot->reading = slot->watcher->readings;
-registered:
-	/* Pairs with cosy_watch_note: the caller now reads the word, and then locks and counts. */
-	smp_mb();
-	return own;
-}
-
-static void slot_want(struct cosy_watch_slot *wanted, struct cosy_watcher *watcher, u32 word,
-		      const struct inode *inode, bool way)
+static __always_inline void slot_want(struct cosy_watch_slot *wanted, struct cosy_watcher *watcher,
+				      u32 word, const struct inode *inode, bool way)
 {
 	wanted->watcher = watcher;
 	wanted->word = word;
@@ -230,19 +188,75 @@ static void slot_want(struct cosy_watch_slot *wanted, struct cosy_watcher *watch
 	wanted->bucket = bucket_of(inode->i_sb, inode->i_ino);
 }
 
-static u32 word_register(struct cosy_watcher *watcher, const struct inode *inode, bool way)
+/* Returns the slot that the watcher has of what is wanted, which is this READ's from now on; or NULL. */
+static __always_inline struct cosy_watch_slot *slot_again(const struct cosy_watch_slot *wanted)
+{
+	struct bucket *bucket = &buckets[wanted->bucket];
+	struct cosy_watch_slot *own;
+
+	/* Nobody but the caller, who has the watcher's lock, adds slots of this watcher. */
+	if (likely(hlist_empty(&bucket->slots)))
+		return NULL;
+	raw_spin_lock(&bucket->lock);
+	own = bucket_search(bucket, wanted);
+	if (own)
+		own->tick = READ_ONCE(own->watcher->tick);
+	raw_spin_unlock(&bucket->lock);
+	if (own)
+		own->reading = own->watcher->readings;
+	return own;
+}
+
+/* Registers what is wanted in a slot.  False: the bucket is full, or the user has its share of it. */
+static __always_inline bool slot_add(struct cosy_watch_slot *slot,
+				     const struct cosy_watch_slot *wanted)
+{
+	struct bucket *bucket = &buckets[wanted->bucket];
+	bool added;
+
+	slot_remove(slot);
+	slot->sb = wanted->sb;
+	slot->ino = wanted->ino;
+	slot->way = wanted->way;
+	slot->bucket = wanted->bucket;
+	raw_spin_lock(&bucket->lock);
+	added = likely(hlist_empty(&bucket->slots)) || bucket_has_room(bucket, slot->watcher);
+	if (added) {
+		slot->tick = READ_ONCE(slot->watcher->tick);
+		hlist_add_head(&slot->node, &bucket->slots);
+		bucket->count++;
+	}
+	raw_spin_unlock(&bucket->lock);
+	if (added)
+		slot->reading = slot->watcher->readings;
+	return added;
+}
+
+/* Pairs with cosy_watch_note: the caller now reads the word, and then locks and counts. */
+static __always_inline void slot_settle(void)
+{
+	smp_mb();
+}
+
+static __always_inline u32 word_register(struct cosy_watcher *watcher, const struct inode *inode,
+					 bool way)
 {
 	struct cosy_watch_slot wanted, *slot;
 	u32 word = watcher->next;
 
-	/* A READ registers fewer inodes than there are words. */
-	while (watcher->slots[word].reading == watcher->readings)
-		word = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
 	slot_want(&wanted, watcher, word, inode, way);
-	slot = slot_register(&watcher->slots[word], &wanted);
-	if (slot == &watcher->slots[word])
+	slot = slot_again(&wanted);
+	if (!slot) {
+		/* A READ registers fewer inodes than there are words. */
+		while (unlikely(watcher->slots[word].reading == watcher->readings))
+			word = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
+		slot = &watcher->slots[word];
+		if (!slot_add(slot, &wanted))
+			return 0;
 		watcher->next = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
-	return slot ? slot->word : 0;
+	}
+	slot_settle();
+	return slot->word;
 }
 
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode)
@@ -257,19 +271,22 @@ u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct i
 
 bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	struct cosy_watch_slot *ways = watcher->slots + COSY_WATCH_WORDS, wanted, *slot;
+	struct cosy_watch_slot *ways = watcher->slots + COSY_WATCH_WORDS, wanted;
 	u32 i = watcher->next_way, steps;
 
-	for (steps = 0; ways[i].reading == watcher->readings; steps++) {
-		if (steps == COSY_WATCH_WAYS)
-			return false;
-		i = (i + 1) % COSY_WATCH_WAYS;
-	}
 	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
-	slot = slot_register(&ways[i], &wanted);
-	if (slot == &ways[i])
+	if (!slot_again(&wanted)) {
+		for (steps = 0; ways[i].reading == watcher->readings; steps++) {
+			if (steps == COSY_WATCH_WAYS)
+				return false;
+			i = (i + 1) % COSY_WATCH_WAYS;
+		}
+		if (!slot_add(&ways[i], &wanted))
+			return false;
 		watcher->next_way = (i + 1) % COSY_WATCH_WAYS;
-	return slot;
+	}
+	slot_settle();
+	return true;
 }
 
 bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir)
