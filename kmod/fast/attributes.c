@@ -25,21 +25,6 @@
 #include "memory/access.h"
 #include "run/activation.h"
 
-/* Does from_kuid_munged.  The first namespace maps every valid id to itself. */
-static u32 uid_seen(struct user_namespace *ns, kuid_t uid)
-{
-	if (likely(ns == &init_user_ns && uid_valid(uid)))
-		return __kuid_val(uid);
-	return from_kuid_munged(ns, uid);
-}
-
-static u32 gid_seen(struct user_namespace *ns, kgid_t gid)
-{
-	if (likely(ns == &init_user_ns && gid_valid(gid)))
-		return __kgid_val(gid);
-	return from_kgid_munged(ns, gid);
-}
-
 #define PUT_STAT_TIME(field, time)                                                                 \
 	do {                                                                                       \
 		unsafe_put_user((time).tv_sec, &to->field, fault);                                 \
@@ -58,7 +43,7 @@ static u32 gid_seen(struct user_namespace *ns, kgid_t gid)
 static __always_inline int stat_put(struct stat __user *to, const struct kstat *stat)
 {
 	struct user_namespace *ns = current_user_ns();
-	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
+	u32 uid = cosy_uid_seen(ns, stat->uid), gid = cosy_gid_seen(ns, stat->gid);
 
 	static_assert(sizeof(*to) == COSY_STAT_SIZE);
 	cosy_access_begin();
@@ -173,8 +158,8 @@ static __always_inline int stat_put_inode(struct stat __user *to, struct inode *
 	const bool coarse = cosy_times_are_coarse(inode);
 	struct user_namespace *ns = current_user_ns();
 	struct kstat queried __cosy_uninitialized;
-	u32 uid = uid_seen(ns, data_race(inode->i_uid)),
-	    gid = gid_seen(ns, data_race(inode->i_gid));
+	u32 uid = cosy_uid_seen(ns, data_race(inode->i_uid)),
+	    gid = cosy_gid_seen(ns, data_race(inode->i_gid));
 	struct timespec64 time;
 
 	if (!coarse)
@@ -278,7 +263,7 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 static __always_inline int statx_put(struct statx __user *to, const struct kstat *stat)
 {
 	struct user_namespace *ns = current_user_ns();
-	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
+	u32 uid = cosy_uid_seen(ns, stat->uid), gid = cosy_gid_seen(ns, stat->gid);
 	size_t rest = COSY_STATX_END;
 
 	static_assert(sizeof(*to) == COSY_STATX_SIZE);

@@ -4,7 +4,10 @@
 #define COSY_ATTRIBUTES_H
 
 #include <linux/path.h>
+#include <linux/stat.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 /* Bytes of struct stat. */
 #define COSY_STAT_SIZE 144
@@ -12,6 +15,21 @@
 #define COSY_STATX_SIZE 256
 
 struct cosy_activation;
+
+/* Does from_kuid_munged.  The first namespace maps every valid id to itself. */
+static __always_inline u32 cosy_uid_seen(struct user_namespace *ns, kuid_t uid)
+{
+	if (likely(ns == &init_user_ns && uid_valid(uid)))
+		return __kuid_val(uid);
+	return from_kuid_munged(ns, uid);
+}
+
+static __always_inline u32 cosy_gid_seen(struct user_namespace *ns, kgid_t gid)
+{
+	if (likely(ns == &init_user_ns && gid_valid(gid)))
+		return __kgid_val(gid);
+	return from_kgid_munged(ns, gid);
+}
 
 /* Finds the security module's hook; without it the kernel's own function is called. */
 void cosy_attributes_init(void);

@@ -30,8 +30,10 @@
 #include <linux/user_namespace.h>
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
+#include "compat/statx.h"
 #include "fast/attributes.h"
 #include "fast/child.h"
+#include "fast/mount.h"
 #include "kernel/symbols.h"
 #include "watch/admit.h"
 #include "watch/children.h"
@@ -47,6 +49,7 @@
 struct cosy_watch_reading {
 	struct cosy_watcher *watcher;
 	const struct cosy_watch_read *asked;
+	struct cosy_watch_read *ret; /* the same */
 	char prefix[PREFIX_SIZE];
 	char name[NAME_MAX + 1];
 	struct qstr name_text;
@@ -333,8 +336,8 @@ static __always_inline void stat_fill(struct stat *to, const struct kstat *stat)
 	to->st_ino = stat->ino;
 	to->st_nlink = stat->nlink;
 	to->st_mode = stat->mode;
-	to->st_uid = from_kuid_munged(ns, stat->uid);
-	to->st_gid = from_kgid_munged(ns, stat->gid);
+	to->st_uid = cosy_uid_seen(ns, stat->uid);
+	to->st_gid = cosy_gid_seen(ns, stat->gid);
 	to->__pad0 = 0;
 	to->st_rdev = new_encode_dev(stat->rdev);
 	to->st_size = stat->size;
@@ -348,24 +351,52 @@ static __always_inline void stat_fill(struct stat *to, const struct kstat *stat)
 	to->st_ctime_nsec = stat->ctime.tv_nsec;
 }
 
+/* Attributes that are the kernel's own, of no inode that is given out. */
+#define KERNEL_ATTRIBUTES (STATX_ATTR_AUTOMOUNT | STATX_ATTR_DAX | STATX_ATTR_VERITY)
+
+/* Notes what all entries have of struct statx, by the first one's. */
+static void statx_note(const struct kstat *stat, struct cosy_watch_read *ret)
+{
+	ret->stx_mask = (stat->result_mask & ~COSY_STATX_OWN) | STATX_MNT_ID;
+	/* An entry is no mount's root, since it was found in the mount of its directory. */
+	ret->stx_attributes_mask = stat->attributes_mask | STATX_ATTR_MOUNT_ROOT;
+}
+
+/* Tells whether a file system that was asked by itself answers as for the first entry. */
+static __always_inline bool statx_agrees(const struct kstat *stat,
+					 const struct cosy_watch_read *ret)
+{
+	return stat->result_mask == (ret->stx_mask & ~STATX_MNT_ID) &&
+	       !((stat->attributes_mask ^ ret->stx_attributes_mask) &
+		 ~(u64)(KERNEL_ATTRIBUTES | STATX_ATTR_MOUNT_ROOT));
+}
+
 /*
- * As vfs_getattr, but does not clear fields first that a file system sets or nobody reads.  The file
- * system itself is asked, since a query has effects there (multigrain times).
+ * As vfs_getattr, but after the first entry the file system itself is asked, and fields are not
+ * cleared that it sets or nobody reads.  It has to be asked, since a query has effects there
+ * (multigrain times).
  */
-static __always_inline int attributes_get(const struct path *path, struct kstat *stat)
+static __always_inline int attributes_get(const struct path *path, struct kstat *stat,
+					  struct cosy_watch_read *ret)
 {
 	const struct inode *inode = d_inode(path->dentry);
-	int error = cosy_may_get_attributes(path);
+	int error = -ENOSYS;
 
-	if (unlikely(error == -ENOSYS))
-		return vfs_getattr(path, stat, STATX_BASIC_STATS, 0);
+	if (likely(ret->stx_mask && inode->i_op->getattr &&
+		   !(inode->i_flags & (S_AUTOMOUNT | S_DAX))))
+		error = cosy_may_get_attributes(path);
+	if (unlikely(error == -ENOSYS)) {
+		error = vfs_getattr(path, stat, STATX_BASIC_STATS, 0);
+		if (!error && !ret->stx_mask)
+			statx_note(stat, ret);
+		return error;
+	}
 	if (error)
 		return error;
 	stat->result_mask = STATX_BASIC_STATS;
 	stat->attributes = stat->attributes_mask = 0;
-	return inode->i_op->getattr ? inode->i_op->getattr(cosy_mnt_idmap(path->mnt), path, stat,
-							   STATX_BASIC_STATS, 0)
-				    : vfs_getattr(path, stat, STATX_BASIC_STATS, 0);
+	error = inode->i_op->getattr(cosy_mnt_idmap(path->mnt), path, stat, STATX_BASIC_STATS, 0);
+	return error || statx_agrees(stat, ret) ? error : -EOPNOTSUPP;
 }
 
 static void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *entry,
@@ -386,12 +417,13 @@ static void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *en
 	value = atomic64_read(cosy_watch_word(r->watcher, word));
 	smp_mb();
 	/* st_blksize shows that huge pages were switched on for all of tmpfs. */
-	if (!cosy_watch_is_stable(inode) || attributes_get(&path, &stat) ||
+	if (!cosy_watch_is_stable(inode) || attributes_get(&path, &stat, r->ret) ||
 	    stat.blksize != i_blocksize(inode)) {
 		cosy_watcher_unregister(r->watcher, word);
 		return;
 	}
 	stat_fill((struct stat *)entry->stat, &stat);
+	entry->attributes = stat.attributes & ~COSY_STATX_ATTR_OWN;
 	entry->value = value;
 	entry->word = word;
 }
@@ -458,6 +490,17 @@ static int directory_read(struct cosy_watch_reading *r, struct cosy_watch_read *
 	return error;
 }
 
+/* Fills in the rest of struct statx. */
+static void mount_fill(const struct path *dir, struct cosy_watch_read *ret)
+{
+	ret->flags = cosy_times_are_coarse(d_inode(dir->dentry)) ? 0 : COSY_WATCH_COUNTED_TIMES;
+	ret->pad = 0;
+	if (cosy_mount_ids_are_known())
+		ret->stx_mnt_id = cosy_mount_id(dir->mnt);
+	else
+		ret->stx_mask = 0;
+}
+
 static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *read)
 {
 	int error = strings_get(r);
@@ -476,6 +519,7 @@ static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *r
 		error = read->dir_word ? directory_read(r, read) : -EAGAIN;
 	}
 	cosy_watcher_finish(r->watcher);
+	mount_fill(&r->dir, read);
 	path_put(&r->dir);
 	if (error)
 		return error;
@@ -502,7 +546,8 @@ long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read)
 	if (!r)
 		return -ENOMEM;
 	r->watcher = watcher;
-	r->asked = read;
+	r->asked = r->ret = read;
+	read->stx_mask = 0;
 	r->count = r->used = 0;
 	return reading_serve(r, read);
 }

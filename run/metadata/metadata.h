@@ -57,6 +57,10 @@ void metadata_opened(int fd, int flags, uint64_t before);
 /* Serves fstatat(2): true, with the answer; false: make the call. */
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 
+/* Serves statx(2) in the same way. */
+bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int flags,
+			  unsigned int mask);
+
 #else
 
 #define METADATA_SERVES false

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "metadata/metadata.h"
+#include "metadata/table.h"
 #include "next.h"
 
 /* Programs that were built before glibc 2.33 call these; `version` is that of struct stat. */
@@ -13,20 +13,47 @@ int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int f
 
 #define STAT_VERSION 1 /* the only one of x86-64 that user space has */
 
-int stat(const char *restrict path, struct stat *restrict ret)
+static __attribute__((noinline)) int stat_slow(const char *path, struct stat *ret)
 {
 	return metadata_serve(AT_FDCWD, path, ret, 0) ? 0 : NEXT(stat)(path, ret);
 }
 
-int lstat(const char *restrict path, struct stat *restrict ret)
+int stat(const char *restrict path, struct stat *restrict ret)
+{
+	return likely(table_serve(AT_FDCWD, path, ret, 0)) ? 0 : stat_slow(path, ret);
+}
+
+static __attribute__((noinline)) int lstat_slow(const char *path, struct stat *ret)
 {
 	return metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW) ? 0
 									: NEXT(lstat)(path, ret);
 }
 
-int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
+int lstat(const char *restrict path, struct stat *restrict ret)
+{
+	return likely(table_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW))
+		       ? 0
+		       : lstat_slow(path, ret);
+}
+
+static __attribute__((noinline)) int fstatat_slow(int dirfd, const char *path, struct stat *ret,
+						  int flags)
 {
 	return metadata_serve(dirfd, path, ret, flags) ? 0 : NEXT(fstatat)(dirfd, path, ret, flags);
+}
+
+int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
+{
+	return likely(table_serve(dirfd, path, ret, flags)) ? 0
+							    : fstatat_slow(dirfd, path, ret, flags);
+}
+
+int statx(int dirfd, const char *restrict path, int flags, unsigned int mask,
+	  struct statx *restrict ret)
+{
+	return metadata_serve_statx(dirfd, path, ret, flags, mask)
+		       ? 0
+		       : NEXT(statx)(dirfd, path, flags, mask, ret);
 }
 
 int __xstat(int version, const char *path, struct stat *ret)

@@ -38,9 +38,10 @@ struct cosy_watch {
 struct cosy_watch_entry {
 	__u16 length; /* of all of it, in bytes */
 	__u16 name_length;
-	__u32 word;	/* 0: its attributes may change without notice, so `stat` is not filled */
-	__u64 value;	/* of that word */
-	__u64 stat[15]; /* struct stat of x86-64, without the zeros at its end */
+	__u32 word;	  /* 0: its attributes may change without notice, so `stat` is not filled */
+	__u64 value;	  /* of that word */
+	__u64 stat[15];	  /* struct stat of x86-64, without the zeros at its end */
+	__u64 attributes; /* stx_attributes of struct statx */
 };
 
 /*
@@ -68,8 +69,14 @@ struct cosy_watch_read {
 	__u32 found; /* how many */
 	__u64 way, numbers, dir_value;
 	__u32 dir_word;
+	__u32 stx_mask; /* of all entries, for a mask of basic fields and the mount; 0: not known */
+	__u64 stx_attributes_mask, stx_mnt_id;
+	__u32 flags; /* COSY_WATCH_... */
 	__u32 pad;
 };
+
+/* statx(2) returns neither time of change if its mask has neither: the kernel counts queries. */
+#define COSY_WATCH_COUNTED_TIMES 1
 
 #define COSY_IOC_WATCH	    _IOW('C', 0xa0, struct cosy_watch)
 #define COSY_IOC_WATCH_READ _IOWR('C', 0xa1, struct cosy_watch_read)

@@ -221,7 +221,36 @@ static void prepare(void)
 	sync();
 }
 
-/* Asks by one of three functions: returns whether the answers differ. */
+enum { WAYS = 5 };
+
+/* Asks by statx, by a descriptor or by a path: returns whether the answers differ. */
+static int statx_wrong(int fd, int how, unsigned int i)
+{
+	static const unsigned int masks[] = { STATX_BASIC_STATS, STATX_SIZE | STATX_MODE,
+					      STATX_CTIME | STATX_INO,
+					      STATX_BASIC_STATS | STATX_MNT_ID,
+					      STATX_BASIC_STATS | STATX_BTIME };
+	unsigned int mask = masks[i % (sizeof(masks) / sizeof(*masks))];
+	int from = how == 3 ? fd : AT_FDCWD, flags = how == 3 ? AT_SYMLINK_NOFOLLOW : 0;
+	const char *name = how == 3 ? strrchr(path, '/') + 1 : path;
+	struct statx said, is;
+	int error, true_error;
+
+	memset(&said, 0x55, sizeof(said));
+	memset(&is, 0x55, sizeof(is));
+	error = statx(from, name, flags, mask, &said) ? errno : 0;
+	true_error = syscall(SYS_statx, from, name, flags, mask, &is) ? errno : 0;
+	if (error == true_error && (error || !memcmp(&said, &is, sizeof(is))))
+		return 0;
+	printf("%s, way %d, mask %x: errno %d, %d; mask %x, %x; attributes %llx of %llx, %llx of "
+	       "%llx; mount %llu, %llu\n",
+	       path, how, mask, error, true_error, said.stx_mask, is.stx_mask, said.stx_attributes,
+	       said.stx_attributes_mask, is.stx_attributes, is.stx_attributes_mask, said.stx_mnt_id,
+	       is.stx_mnt_id);
+	return 1;
+}
+
+/* Asks by one of five functions: returns whether the answers differ. */
 static int asked_wrong(int fd, int how, unsigned int i)
 {
 	struct stat said, is;
@@ -229,6 +258,8 @@ static int asked_wrong(int fd, int how, unsigned int i)
 	const char *base;
 
 	name_of(path, i);
+	if (how >= 3)
+		return statx_wrong(fd, how, i);
 	base = strrchr(path, '/') + 1;
 	memset(&said, 0, sizeof(said));
 	memset(&is, 0, sizeof(is));
@@ -274,7 +305,7 @@ int main(int argc, char **argv)
 	for (unsigned long k = 0; k < rounds; k++) {
 		if (write(there[1], "x", 1) != 1 || read(back[0], &byte, 1) != 1)
 			return 1;
-		for (int how = 0; how < 3; how++) {
+		for (int how = 0; how < WAYS; how++) {
 			for (unsigned int i = 0; i < NAMES; i++, asked++) {
 				if (!asked_wrong(fd, how, i))
 					continue;

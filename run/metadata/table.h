@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - tables of directories' entries, and the part of serving that nearly all calls need: the
+ * next name of the directory that was asked last.  It is in each function that programs call; the rest
+ * is in metadata.c.
+ *
+ * A *table* has entries of one directory, which is named by a descriptor or by the part of the paths
+ * before the last slash.  An entry answers as long as three words of the kernel's are what they were
+ * when it was read.  A table is made when the program has asked for a few names of a directory; it
+ * begins with few entries, and has more if those were asked for.
+ *
+ * Tables are in sets.  A call takes its thread's set, by the thread's stack, and makes the system
+ * call if the set is taken: by another thread, or by the call that a signal handler interrupted.
+ * Nobody ever waits.
+ */
+#ifndef COSY_RUN_TABLE_H
+#define COSY_RUN_TABLE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../../include/uapi/linux/cosy_watch.h"
+#include "alone.h"
+#include "metadata/metadata.h"
+#include "metadata/watcher.h"
+#include "stats.h"
+#include "vfork.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+	SETS = 8,
+	TABLES = 8,    /* in a set */
+	PREFIX = 248,  /* bytes of a path before the last component */
+	BYTES = 28672, /* of entries in a table */
+	FEWEST = 8,    /* entries of a READ */
+	PATIENCE = 2,  /* names of a directory that are asked for before a READ, at first */
+	MAX_PATIENCE = 64,
+	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
+	NEAR = 8,			/* entries that are searched without an index of names */
+	CHAINS = 64,			/* of that */
+};
+
+/* Addresses of a program's objects are between these. */
+#define LOWEST	(1ul << 16)
+#define HIGHEST (1ul << 47)
+
+struct table {
+	int dirfd;	     /* or AT_FDCWD; -1: the table is not in use */
+	unsigned int prefix; /* bytes of the prefix, with its last slash */
+	unsigned int used;   /* when, for replacement */
+	unsigned int asked;  /* names that were not there, since the last READ */
+	unsigned int served; /* since the last READ */
+	unsigned int count;  /* entries; 0: nothing has been read */
+	unsigned int next;   /* the entry that is expected to be asked for, */
+	unsigned int step;   /* then that plus this, 1 or -1 */
+	unsigned int learnt; /* the step was right before */
+	unsigned int size;   /* entries of the next READ */
+	unsigned int turn;   /* of the descriptor */
+	uint64_t way, numbers, dir_value;
+	uint32_t dir_word;
+	uint32_t stx_mask;
+	uint64_t stx_attributes_mask, stx_mnt_id;
+	bool counted_times;		 /* COSY_WATCH_COUNTED_TIMES */
+	bool indexed;			 /* the next three are filled in */
+	uint8_t chains[CHAINS];		 /* the first entry of a chain, from 1 on */
+	uint8_t links[COSY_WATCH_COUNT]; /* the next one */
+	uint16_t at[COSY_WATCH_COUNT];	 /* entries, in units of 8 bytes */
+	char text[PREFIX + 8];		 /* it is read by words */
+	_Alignas(8) char bytes[BYTES];
+};
+
+struct set {
+	bool taken;
+	unsigned int clock, patience, size;
+	unsigned int step, learnt; /* of the last table that learnt one */
+	struct table *last;
+	struct table tables[TABLES];
+};
+
+extern struct set *sets[SETS];
+extern uint64_t accounted; /* changes of NUMBERS that no table needs to heed */
+
+/* False for addresses that no program's objects have, where the kernel's answer is EFAULT. */
+static inline bool is_address(const void *at)
+{
+	return (uintptr_t)at - LOWEST < HIGHEST - LOWEST;
+}
+
+static inline struct set **set_place(void)
+{
+	uintptr_t frame;
+
+	__asm__("mov %%rsp, %0" : "=r"(frame));
+	/* libc's stacks are 8 MB apart, if their size is the usual one. */
+	return &sets[(frame >> 20 ^ frame >> 23) % SETS];
+}
+
+/* Takes a set of a process with one thread: a signal handler finds it taken. */
+static inline void set_take_alone(struct set *set)
+{
+	*(volatile bool *)&set->taken = true;
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline void set_leave(struct set *set)
+{
+	__atomic_store_n(&set->taken, false, __ATOMIC_RELEASE);
+}
+
+static inline const struct cosy_watch_entry *table_entry(const struct table *table, unsigned int i)
+{
+	return (const struct cosy_watch_entry *)(table->bytes + table->at[i] * 8);
+}
+
+static inline bool table_holds(const struct table *table)
+{
+	return watcher_words[COSY_WATCH_WAY] == table->way &&
+	       watcher_words[table->dir_word] == table->dir_value &&
+	       (table->dirfd == AT_FDCWD ||
+		(watcher_words[COSY_WATCH_NUMBERS] -
+				 __atomic_load_n(&accounted, __ATOMIC_ACQUIRE) ==
+			 table->numbers &&
+		 __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_ACQUIRE) == table->turn));
+}
+
+/*
+ * True if the string is the entry's name, which is padded with zeros to words.  No word of the
+ * string is read from a page that the string may not reach.
+ */
+static __attribute__((always_inline)) inline bool entry_is(const struct cosy_watch_entry *entry,
+							   const char *name)
+{
+	const uint64_t *own = (const uint64_t *)(entry + 1);
+	unsigned int left = entry->name_length;
+	uint64_t word;
+
+	if (unlikely(((uintptr_t)name & 4095) > 4096 - 264))
+		return !strcmp((const char *)own, name);
+	for (; left >= 8; left -= 8, name += 8) {
+		__builtin_memcpy(&word, name, 8);
+		if (word != *own++)
+			return false;
+	}
+	/* With its NUL. */
+	__builtin_memcpy(&word, name, 8);
+	return !((word ^ *own) << (56 - 8 * left));
+}
+
+/* True if the path begins with the table's prefix; false if that is hard to say. */
+static __attribute__((always_inline)) inline bool path_has_prefix(const char *path,
+								  const struct table *table)
+{
+	unsigned int left = table->prefix;
+	const char *text = table->text;
+	uint64_t word, own;
+
+	if (!left)
+		return true;
+	/* Words beyond the end of the path are in its last page. */
+	if (((uintptr_t)path & 4095) > 4096 - PREFIX - 8)
+		return false;
+	for (; left >= 8; left -= 8, path += 8, text += 8) {
+		__builtin_memcpy(&word, path, 8);
+		__builtin_memcpy(&own, text, 8);
+		if (word != own)
+			return false;
+	}
+	__builtin_memcpy(&word, path, 8);
+	__builtin_memcpy(&own, text, 8);
+	return !left || !((word ^ own) << (64 - 8 * left));
+}
+
+static inline void stat_copy(struct stat *to, const struct cosy_watch_entry *entry)
+{
+	typedef long long pair __attribute__((vector_size(16), aligned(8), may_alias));
+	const pair *from = (const pair *)entry->stat;
+	pair *at = (pair *)to;
+
+	_Static_assert(sizeof(*to) == 144 && sizeof(entry->stat) == 120, "struct stat");
+#pragma GCC unroll 7
+	for (int i = 0; i < 7; i++)
+		at[i] = from[i];
+	at[7] = (pair){entry->stat[14], 0};
+	at[8] = (pair){0, 0};
+}
+
+/* True if the entry is what the kernel would answer. */
+static inline bool entry_holds(const struct table *table, const struct cosy_watch_entry *entry)
+{
+	return entry->word && watcher_words[entry->word] == entry->value && table_holds(table);
+}
+
+static inline void table_count(struct table *table)
+{
+	table->served++;
+	stats.metadata_served++;
+}
+
+/* Returns the entry that is expected to be asked for, if that is what the path names; or NULL. */
+static __attribute__((always_inline)) inline const struct cosy_watch_entry *table_next(
+	struct table *table, int dirfd, const char *path)
+{
+	const struct cosy_watch_entry *entry;
+
+	if (unlikely(table->dirfd != dirfd || table->next >= table->count ||
+		     !path_has_prefix(path, table)))
+		return NULL;
+	entry = table_entry(table, table->next);
+	if (unlikely(!entry_is(entry, path + table->prefix)))
+		return NULL;
+	table->learnt = 1;
+	table->next += table->step;
+	return entry;
+}
+
+/*
+ * Serves fstatat(2) from the table that was used last, in a process with one thread.  False: nothing
+ * has been done, and metadata_serve has to be tried.
+ */
+static __attribute__((always_inline)) inline bool table_serve(int dirfd, const char *path,
+							      struct stat *ret, int flags)
+{
+	const struct cosy_watch_entry *entry;
+	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
+	struct set *set = __atomic_load_n(set_place(), __ATOMIC_ACQUIRE);
+	bool holds = false;
+
+	if (unlikely(!set || set->taken || !flag || !*flag || vfork_parent ||
+		     __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
+		     !is_address(path) || !is_address(ret) ||
+		     (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT))))
+		return false;
+	set_take_alone(set);
+	entry = table_next(set->last, dirfd, path);
+	/* The words are read after the path's bytes and before the answer counts. */
+	if (likely(entry && entry_holds(set->last, entry))) {
+		stat_copy(ret, entry);
+		table_count(set->last);
+		holds = true;
+	}
+	set_leave(set);
+	return holds;
+}
+
+#pragma GCC visibility pop
+
+#endif /* COSY_RUN_TABLE_H */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/* watcher.c - see watcher.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "../../include/uapi/linux/cosy.h"
+#include "../../include/uapi/linux/cosy_watch.h"
+#include "loaded.h"
+#include "metadata/metadata.h"
+#include "metadata/watcher.h"
+#include "object.h"
+#include "syscall.h"
+
+#define OWN_FD 500 /* the library's descriptor has this number or a larger one */
+
+unsigned int watcher_state;
+int watcher_number = -1;
+const volatile uint64_t *watcher_words;
+
+/* WATCHER_OFF stays. */
+static void state_change(unsigned int from, unsigned int to)
+{
+	__atomic_compare_exchange_n(&watcher_state, &from, to, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
+}
+
+void watcher_off(void)
+{
+	__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * True unless a library defines a function of the family as well, such as fakeroot's: what that
+ * answers is not what the kernel would.
+ */
+static bool stat_is_libc(void)
+{
+	/* Characters, since pointers would have to be relocated. */
+	static const char names[][13] = {"stat",      "lstat",	    "fstatat",	  "stat64",
+					 "lstat64",   "fstatat64",  "__xstat",	  "__lxstat",
+					 "__xstat64", "__lxstat64", "__fxstatat", "__fxstatat64",
+					 "statx"};
+	const struct link_map *own = loaded_own(), *at = own;
+
+	while (at && at->l_prev)
+		at = at->l_prev;
+	for (; at; at = at->l_next) {
+		struct object object;
+
+		object_read(at, &object);
+		if (at == own || object_is_same(object.name, "libc.so.6"))
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (object_find(&object, names[i]))
+				return false;
+	}
+	return own;
+}
+
+static int watcher_fd(void)
+{
+	struct cosy_watch request = {.size = sizeof(request)};
+	long device, fd, high;
+
+	device = cosy_syscall3(SYS_open, (unsigned long)"/dev/cosy", O_RDWR | O_CLOEXEC, 0);
+	if (device < 0)
+		return device;
+	fd = cosy_syscall3(SYS_ioctl, device, COSY_IOC_WATCH, (unsigned long)&request);
+	cosy_syscall3(SYS_close, device, 0, 0);
+	if (fd < 0)
+		return fd;
+	/* Programs expect the lowest numbers for their own files. */
+	high = cosy_syscall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OWN_FD);
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	if (high < METADATA_FDS)
+		return high;
+	/* It could be closed unseen. */
+	cosy_syscall3(SYS_close, high, 0, 0);
+	return -EMFILE;
+}
+
+/*
+ * True if a filter may end the process for a call that the program itself never makes.  This asks by
+ * calls that ld.so has just made, so that a filter which the process was started with has let them
+ * pass; prctl(2) is not one of these.
+ */
+static bool is_filtered(void)
+{
+	static const char field[] = "\nSeccomp:\t";
+	long fd = cosy_syscall6(SYS_openat, AT_FDCWD, (uintptr_t)"/proc/thread-self/status",
+				O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	bool found = false, filtered = false;
+	unsigned int matched = 0;
+	char text[512];
+	long size;
+
+	if (fd < 0)
+		return true;
+	/* Its lines may be as long as there are groups. */
+	while (!found && (size = cosy_syscall3(SYS_read, fd, (uintptr_t)text, sizeof(text))) > 0) {
+		for (long i = 0; i < size && !found; i++) {
+			found = matched == sizeof(field) - 1;
+			if (found)
+				filtered = text[i] != '0';
+			else if (text[i] == field[matched])
+				matched++;
+			else
+				matched = text[i] == field[0];
+		}
+	}
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	/* Kernels without filters do not have the line. */
+	return filtered || (!found && size < 0);
+}
+
+static bool watcher_may_open(void)
+{
+	static bool is_libc;
+
+	if (!is_libc)
+		is_libc = stat_is_libc();
+	return is_libc && !is_filtered();
+}
+
+/* Another thread is a reason that may go away, but each attempt costs more than a stat. */
+static bool watcher_is_due(void)
+{
+	static unsigned int wait = 1, waited;
+
+	if (++waited < wait)
+		return false;
+	waited = 0;
+	if (wait < UINT_MAX / 2)
+		wait *= 2;
+	return true;
+}
+
+COLD void watcher_open(void)
+{
+	unsigned long at = 0;
+	int fd;
+
+	if (!watcher_is_due())
+		return;
+	fd = watcher_may_open() ? watcher_fd() : -EOPNOTSUPP;
+	/*
+	 * Words of an earlier watcher may still be compared with, by the call that a signal handler
+	 * interrupted.  No two watchers' words of the way are ever the same.
+	 */
+	if (fd >= 0)
+		at = cosy_syscall6(SYS_mmap, (uintptr_t)watcher_words,
+				   COSY_WATCH_WORDS * sizeof(*watcher_words), PROT_READ,
+				   MAP_SHARED | (watcher_words ? MAP_FIXED : 0), fd, 0);
+
+	/* The last two: the user, or all users, have too many at present. */
+	if (fd == -EAGAIN || fd == -EBUSY || fd == -EDQUOT || fd == -ENOSPC)
+		return;
+	if (fd < 0 || (long)at < 0) {
+		__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_RELAXED);
+		return;
+	}
+	watcher_words = (const volatile uint64_t *)at;
+	watcher_number = fd;
+	metadata_turns[fd] = 1;
+	/* A signal handler may have called metadata_off since. */
+	state_change(WATCHER_UNTRIED, WATCHER_OPEN);
+}
+
+/*
+ * No system call is made for a process whose own watcher has ended: a filter may be the reason.  The
+ * watcher has ended for good, or because this process is a child of the one that made it.  A child
+ * leaves its parent's descriptor open until it calls exec: it may have closed that unseen, and have
+ * the number for another file.
+ */
+COLD void watcher_ended(void)
+{
+	if (watcher_words[COSY_WATCH_NUMBERS] & COSY_WATCH_ENDED) {
+		watcher_number = -1;
+		state_change(WATCHER_OPEN, WATCHER_UNTRIED);
+	} else {
+		__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_RELAXED);
+	}
+}
+
+COLD void watcher_lost(void)
+{
+	watcher_number = -1;
+	__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watcher.h - the process's watcher (<linux/cosy_watch.h>): the descriptor for READs, and the words
+ * that the kernel changes.  It is made when tables first need it.
+ */
+#ifndef COSY_RUN_WATCHER_H
+#define COSY_RUN_WATCHER_H
+
+#include <stdint.h>
+
+#include "likely.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+	WATCHER_UNTRIED,
+	WATCHER_OPEN,
+	WATCHER_OFF, /* for good */
+};
+
+extern unsigned int watcher_state;
+extern int watcher_number;		       /* the descriptor, or -1 */
+extern const volatile uint64_t *watcher_words; /* NULL until a watcher was opened */
+
+/* Makes the watcher, unless an attempt is not due yet.  watcher_state has the result. */
+COLD void watcher_open(void);
+
+/* To be called when COSY_WATCH_ENDED is set in the word of the way. */
+COLD void watcher_ended(void);
+
+/* Another file has the descriptor's number, or no READ is allowed any more. */
+COLD void watcher_lost(void);
+
+/* No watcher is made or used from now on. */
+void watcher_off(void);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_RUN_WATCHER_H */
