@@ -366,17 +366,11 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_ftrace_argument(regs, n) regs_get_kernel_argument(&(regs)->regs, n)
 #endif
 
-/*
- * Opens a directory without raising an event.  Some kernels let no module do that; the headers of
- * others do not show whether a listener may deny an open.  Both are refused here.
- */
-#if defined(__FMODE_NONOTIFY) && defined(COSY_HAVE_SB_LISTENERS)
-#define cosy_open_untold(dir, cred)                                                                \
-	dentry_open(dir, O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY, cred)
+/* Headers of some kernels do not show whether a listener may deny an open. */
+#ifdef COSY_HAVE_SB_LISTENERS
 #define cosy_may_be_denied(sb) fsnotify_sb_has_priority_watchers(sb, FSNOTIFY_PRIO_CONTENT)
 #else
-#define cosy_open_untold(dir, cred) ERR_PTR(-EOPNOTSUPP)
-#define cosy_may_be_denied(sb)	    true
+#define cosy_may_be_denied(sb) true
 #endif
 
 /*

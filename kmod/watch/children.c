@@ -190,12 +190,27 @@ static int hook_file_none(struct file *file, int mask)
 
 DEFINE_STATIC_CALL(cosy_hook_file, hook_file_none);
 
+/* Opens a directory without raising an event.  Since 6.14 that takes a function, not a flag. */
+static struct file *open_untold(const struct path *dir, int flags, const struct cred *cred)
+{
+#ifdef __FMODE_NONOTIFY
+	return dentry_open(dir, flags | __FMODE_NONOTIFY, cred);
+#else
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
+}
+
+DEFINE_STATIC_CALL(cosy_open_untold, open_untold);
+
 void __init cosy_watch_children_init(void)
 {
 	void *permission = cosy_unexported("security_file_permission");
+	void *open = cosy_unexported("dentry_open_nonotify");
 
 	if (permission)
 		static_call_update(cosy_hook_file, (typeof(&hook_file_none))permission);
+	if (open)
+		static_call_update(cosy_open_untold, (typeof(&open_untold))open);
 }
 
 /* Asks for what readdir asks each time, of a directory that the caller has opened. */
@@ -237,7 +252,7 @@ static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_r
 		return error;
 	WRITE_ONCE(watcher->reader, current);
 	/* The program has not opened anything, so this raises no event. */
-	file = cosy_open_untold(&r->dir, current_cred());
+	file = static_call(cosy_open_untold)(&r->dir, O_RDONLY | O_DIRECTORY, current_cred());
 	WRITE_ONCE(watcher->reader, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);

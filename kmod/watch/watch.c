@@ -49,7 +49,7 @@ MODULE_PARM_DESC(metadata_state, "on, or why attributes cannot be watched");
  */
 static bool __init kernel_is_tested(void)
 {
-	static const char *const series[] __initconst = { "6.12." };
+	static const char *const series[] __initconst = { "6.12.", "7.3." };
 	u32 i;
 
 	/* Some vendors' kernels have other file systems by the same version. */

@@ -139,9 +139,9 @@ MUTANTS = [
     ),
     Mutant(
         "watch-no-event",
-        "kmod/compat/compat.h",
-        "O_RDONLY | O_DIRECTORY | __FMODE_NONOTIFY",
-        "O_RDONLY | O_DIRECTORY",
+        "kmod/watch/children.c",
+        "flags | __FMODE_NONOTIFY",
+        "flags",
         by="watch_attack",
     ),
     Mutant(
