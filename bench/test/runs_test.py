@@ -23,9 +23,9 @@ def _row(plain: list[int], marked: list[int]) -> runs.Row:
 
 
 class Lines(unittest.TestCase):
-    def test_marked_is_compared_with_the_median_of_plain(self) -> None:
+    def test_runs_are_compared_with_the_median_and_sums_with_the_sum(self) -> None:
         line = _row([100, 900, 200], [220, 100, 50]).line()
-        self.assertEqual(line, "| name | 0.00 | 0.250 | 0.617 | 1.100 0.500 0.250 |")
+        self.assertEqual(line, "| name | 0.00 | 0.250 | 0.308 | 1.100 0.500 0.250 |")
 
     def test_output_and_status_are_compared(self) -> None:
         row = _row([1, 1, 1], [1, 1, 1])
