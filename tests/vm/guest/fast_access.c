@@ -14,12 +14,12 @@
 #define TIMES 3
 
 static const char *const names[] = {
-	"file",	    "runs",	  "secret",	"theirs",	  "group",     "d",
-	"closed",   "d/file",	  "./file",	"none",		  "",	       ".",
-	"..",	    "none/x",	  "file/x",	"to-file",	  "to-secret", "to-d/x",
-	"dangling", "loop",	  "fifo",	"d/../file",	  "closed/in", "d/",
-	"/",	    "/proc",	  "/dev/null",	"noexec/runs",	  "noexec",    "fixed/runs",
-	"fixed",    "fixed/fifo", "fixed/none", "fixed/open/file"
+	"file",	      "runs",	  "secret",	"theirs",     "group",		"private",
+	"d",	      "closed",	  "d/file",	"./file",     "none",		"",
+	".",	      "..",	  "none/x",	"file/x",     "to-file",	"to-secret",
+	"to-d/x",     "dangling", "loop",	"fifo",	      "d/../file",	"closed/in",
+	"d/",	      "/",	  "/proc",	"/dev/null",  "noexec/runs",	"noexec",
+	"fixed/runs", "fixed",	  "fixed/fifo", "fixed/none", "fixed/open/file"
 };
 
 static const int modes[] = { F_OK, R_OK, W_OK, X_OK, R_OK | W_OK, R_OK | X_OK, 7, 8, -1 };
@@ -97,6 +97,8 @@ static const struct user {
 	{ "root as nobody", 0, 65534, 0, 65534, .keeps = false },
 	{ "nobody as root", 65534, 0, 65534, 0, .keeps = false },
 	{ "root with another group", 0, 0, 0, 65534, .keeps = false },
+	{ "one user as another", 1000, 65534, 1000, 1000, .keeps = false },
+	{ "one group as another", 1000, 1000, 1000, 65534, .keeps = false },
 	{ "nobody with a capability", 65534, 65534, 65534, 65534, true, OVERRIDES, OVERRIDES, 0 },
 	{ "nobody who has put it away", 65534, 65534, 65534, 65534, true, OVERRIDES, 0, 0 },
 	{ "root who has put it away", 0, 0, 0, 0, false, OVERRIDES, 0, 0 },
@@ -108,7 +110,7 @@ static const struct user {
 
 static void user_become(const struct user *user)
 {
-	const gid_t group = 65534;
+	const gid_t group = 65533;
 
 	MUST(!setgroups(1, &group));
 	if (user->securebits)
@@ -279,6 +281,7 @@ static void files_make(void)
 	file_make("secret", 0600, 0, 0);
 	file_make("theirs", 0000, 65534, 65534);
 	file_make("group", 0070, 0, 65534);
+	file_make("private", 0700, 65534, 0);
 	file_make("d/file", 0644, 0, 0);
 	file_make("closed/in", 0644, 0, 0);
 	MUST(!mkfifo("fifo", 0644) && !symlink("file", "to-file") &&
@@ -291,9 +294,9 @@ static void files_make(void)
 
 static void files_remove(void)
 {
-	static const char *const made[] = { "file",   "runs",	   "secret", "theirs",	"group",
-					    "d/file", "closed/in", "fifo",   "to-file", "to-secret",
-					    "to-d",   "dangling",  "loop" };
+	static const char *const made[] = { "file",	 "runs",   "private",	"secret", "theirs",
+					    "group",	 "d/file", "closed/in", "fifo",	  "to-file",
+					    "to-secret", "to-d",   "dangling",	"loop" };
 	static const char *const mounts[] = { "noexec", "fixed", "turns" };
 
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++)

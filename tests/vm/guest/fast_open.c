@@ -149,6 +149,10 @@ static void no_more_files(void *unused)
 	_Atomic int *step = unused;
 	long warm = 0;
 
+	/* Processors add to the count of all files by tens, which is what the limit looks at. */
+	for (int i = 0; i < 256; i++)
+		MUST(open("file", O_RDONLY) >= 0);
+
 	COSY_START;
 	for (int i = 0; i < 8; i++) {
 		long fd = open("file", O_RDONLY);
@@ -160,6 +164,7 @@ static void no_more_files(void *unused)
 	become_nobody(true);
 	*step = 1;
 	WAIT_FOR(0, *step == 2);
+	CHECK(open("file", O_RDONLY) < 0 && errno == ENFILE, "there is no limit");
 	same_open(AT_FDCWD, "file", O_RDONLY);
 	same_open(AT_FDCWD, "none", O_RDONLY);
 	same_open(AT_FDCWD, "secret", O_RDONLY);
@@ -411,7 +416,7 @@ static void numbers_again(void)
 {
 	char byte[2][8] = { { 0 } };
 	struct stat st[4] = { { 0 } };
-	long closed = 0, twice = 0, gone = 0, r = 0;
+	long closed = 0, twice = 0, gone = 0, at_once = 0, r = 0;
 	int one, two;
 
 	MUST(!mkdir("left", 0700) && !mount("none", "left", "tmpfs", 0, NULL));
@@ -425,6 +430,8 @@ static void numbers_again(void)
 		r += close(fd);
 	}
 	closed += close(one);
+	at_once = result_of(openat(one, "one", O_RDONLY));
+	at_once += result_of(fstatat(one, "one", &st[3], 0));
 	gone = umount2("left", 0);
 	two = open("d", O_RDONLY | O_DIRECTORY);
 	r += fstatat(two, "one", &st[1], 0);
@@ -444,7 +451,7 @@ static void numbers_again(void)
 	      closed, gone, one, two);
 	CHECK(st[0].st_size == 0 && st[1].st_size == 1 && st[2].st_size == 1, "sizes %lld, %lld",
 	      (long long)st[0].st_size, (long long)st[1].st_size);
-	CHECK(twice == -101 * EBADF, "%ld", twice);
+	CHECK(twice == -101 * EBADF && at_once == -2 * EBADF, "%ld, %ld", twice, at_once);
 	CHECK(byte[0][0] == '1' && byte[0][1] == '1' && byte[1][0] == '2' && byte[1][1] == '2',
 	      "'%.2s', '%.2s'", byte[0], byte[1]);
 	MUST(!rmdir("left"));

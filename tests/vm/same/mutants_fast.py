@@ -426,7 +426,7 @@ MUTANTS = [
         "kmod/fast/open.h",
         "&& (flags & O_ACCMODE) != O_ACCMODE",
         "",
-        by="fast_open",
+        harmless="dentry_open makes of it what openat(2) does",
     ),
     Mutant(
         "open-file-max",
@@ -503,7 +503,7 @@ MUTANTS = [
         "kmod/fast/open.c",
         "cosy_descriptors_forget(&run->descriptors);",
         "",
-        by="fast_open",
+        by="fast_read",
     ),
     Mutant(
         "close-pages",
