@@ -6,9 +6,10 @@
     bench/runs.py --kernel 6.12 --cases DIRECTORY
     bench/runs.py --kernel 7.3 --workload process --row records --size 6600
 
-The virtual machine's clock counts instructions. Each program runs --count times plain and then as
-often marked, by the default settings, and the module knows nothing of it before. Prints for each
-program the instructions of plain, and marked to plain: each run, the third one alone, and the sum.
+The virtual machine's clock counts instructions. Each program runs --count times plain, after one
+run that does not count, and then as often marked, by the default settings, and the module knows
+nothing of it before. Prints for each program the instructions of plain, and marked to plain: each
+run, the third one alone, and the sum.
 
 A directory of cases has, for each, NAME.c and NAME.sh; NAME.sh DIRECTORY makes the program's input
 and prints its arguments. A case whose input is changed by the program says "prepare it again".
@@ -135,10 +136,11 @@ def _script(rows: list[Row], count: int) -> str:
     lines += [f"awk {shlex.quote(log)} >log", "for i in /t/tree-*; do [ -d $i ] && cp -r $i .; done"]
     lines += ["echo 0 >/proc/sys/vm/dirty_writeback_centisecs"]
     for number, row in enumerate(rows):
-        for contender in CONTENDERS:
-            program = f"/t/{contender}/{row.program}"
+        # The first run finds the kernel's caches empty, so it does not count.
+        for contender, times in (("first", 1), *((contender, count) for contender in CONTENDERS)):
+            program = f"/t/{'plain' if contender == 'first' else contender}/{row.program}"
             lines.append(f"echo @ {number} {contender}")
-            lines.append(shlex.join(["/t/driver", str(count), row.prepare, program, *row.arguments]))
+            lines.append(shlex.join(["/t/driver", str(times), row.prepare, program, *row.arguments]))
     return "\n".join(lines) + "\n"
 
 
