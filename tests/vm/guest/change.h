@@ -5,7 +5,9 @@
 
 #include "check.h"
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 /* Shared memory of both processes: the numbers of the changes asked for and made. */
 static struct change {
@@ -28,6 +30,24 @@ HELPER void changes_make(void (*make)(unsigned int number))
 		if (getppid() == 1)
 			_exit(0);
 	}
+}
+
+/* Starts the process that makes the changes. */
+HELPER pid_t changes_start(void (*make)(unsigned int number))
+{
+	pid_t pid;
+
+	change->asked = change->done = 0;
+	pid = child_start();
+	if (!pid)
+		changes_make(make);
+	return pid;
+}
+
+HELPER void changes_stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 #endif /* CHANGE_H */

@@ -228,6 +228,12 @@ HELPER void alarm_us(long first_us, long every_us)
 	MUST(!setitimer(ITIMER_REAL, &it, NULL));
 }
 
+/* Returns a call's result, or the error as a negative number. */
+HELPER long result_of(long result)
+{
+	return result < 0 ? -errno : result;
+}
+
 /* As fork(2), where what fails in the child is counted from nothing and no output is written twice. */
 HELPER pid_t child_start(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries permissions by access, faccessat and faccessat2: results are those of the calls
- * themselves, whatever the names lead to and whoever the real and the effective user are.
+ * Queries permissions by access, faccessat and faccessat2.  A region gets the results of the
+ * ordinary calls, for all kinds of files, and for processes whose real and effective ids differ.
  */
 #include "change.h"
 #include "guards.h"
@@ -23,11 +23,6 @@ static const char *const names[] = {
 };
 
 static const int modes[] = { F_OK, R_OK, W_OK, X_OK, R_OK | W_OK, R_OK | X_OK, 7, 8, -1 };
-
-static long result_of(long result)
-{
-	return result < 0 ? -errno : result;
-}
 
 /* Compares the calls in a region, each made several times, with those outside. */
 static void same_answer(const char *who, int dirfd, const char *name, int mode, int flags)
@@ -209,10 +204,7 @@ static void follow(const char *what, void (*make)(unsigned int), const char *nam
 	unsigned long late = 0, followed = 0;
 	pid_t pid;
 
-	change->asked = change->done = 0;
-	pid = child_start();
-	if (!pid)
-		changes_make(make);
+	pid = changes_start(make);
 	/* The other process is root, which changes what this thread may not. */
 	syscall(SYS_setfsuid, 65534);
 	for (unsigned int turn = 1; turn <= 20; turn++) {
@@ -232,8 +224,7 @@ static void follow(const char *what, void (*make)(unsigned int), const char *nam
 		late += done && got != (turn % 2 ? -error : 0);
 	}
 	syscall(SYS_setfsuid, 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	changes_stop(pid);
 	CHECK(followed == 20 && !late, "%s: %lu followed, %lu late", what, followed, late);
 	CHECK_FAST(before, 40);
 }

@@ -206,11 +206,7 @@ static void follow(const char *what, const char *name, void (*make)(unsigned int
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "%s/%s", check_directory, name);
-	change->asked = change->done = 0;
-	pid = fork();
-	MUST(pid >= 0);
-	if (!pid)
-		changes_make(make);
+	pid = changes_start(make);
 	for (unsigned int turn = 1; turn <= 40; turn++) {
 		const char *asked = turn % 4 < 2 ? name : path;
 		unsigned int done = 0;
@@ -229,8 +225,7 @@ static void follow(const char *what, const char *name, void (*make)(unsigned int
 		followed += done;
 		late += done && failed != (turn % 2 ? 0 : ENOENT);
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	changes_stop(pid);
 	CHECK(followed == 40 && !late, "%s: %lu followed, %lu late", what, followed, late);
 	CHECK_FAST(before, 100);
 }

@@ -17,11 +17,6 @@
 
 #define TIMES 3
 
-static long result_of(long result)
-{
-	return result < 0 ? -errno : result;
-}
-
 /* --- Every name and flag ------------------------------------------------------------------- */
 
 /* All that a program finds out of a descriptor that it got. */
@@ -375,10 +370,7 @@ static void follow(const char *what, void (*make)(unsigned int), long odd, long 
 	unsigned long late = 0, followed = 0;
 	pid_t pid;
 
-	change->asked = change->done = 0;
-	pid = child_start();
-	if (!pid)
-		changes_make(make);
+	pid = changes_start(make);
 	setfsuid(65534);
 	for (unsigned int turn = 1; turn <= 20; turn++) {
 		unsigned int done = 0;
@@ -397,8 +389,7 @@ static void follow(const char *what, void (*make)(unsigned int), long odd, long 
 		late += done && got != (turn % 2 ? odd : even);
 	}
 	setfsuid(0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	changes_stop(pid);
 	CHECK(followed == 20 && !late, "%s: %lu followed, %lu late", what, followed, late);
 	CHECK_FAST(before, 100);
 }

@@ -184,11 +184,7 @@ static void follow(const char *what, void (*make)(unsigned int))
 	unsigned long late = 0, followed = 0;
 	pid_t pid;
 
-	change->asked = change->done = 0;
-	pid = fork();
-	MUST(pid >= 0);
-	if (!pid)
-		changes_make(make);
+	pid = changes_start(make);
 	for (unsigned int turn = 1; turn <= 40; turn++) {
 		unsigned int done = 0;
 		struct stat st;
@@ -206,8 +202,7 @@ static void follow(const char *what, void (*make)(unsigned int))
 		followed += done;
 		late += done && st.st_size != 1 + turn % 2;
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	changes_stop(pid);
 	CHECK(followed == 40 && !late, "%s: %lu followed, %lu late", what, followed, late);
 	CHECK_FAST(before, 100);
 }
@@ -339,10 +334,7 @@ static void mount_given_back(void)
 	path_make("one/a/x");
 	MUST(!mount("none", "over/a", "tmpfs", 0, NULL));
 	path_make("over/a/x");
-	pid = fork();
-	MUST(pid >= 0);
-	if (!pid)
-		changes_make(unmount_over);
+	pid = changes_start(unmount_over);
 	COSY_START;
 	for (int i = 0; i < 4; i++)
 		r += fstatat(AT_FDCWD, "over/a/x", &st, 0);
@@ -353,8 +345,7 @@ static void mount_given_back(void)
 		r += fstatat(AT_FDCWD, "one/a/x", &st, 0);
 	}
 	COSY_END;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	changes_stop(pid);
 	CHECK(done && !r, "unmounted: %u, fstatat %ld", done, r);
 	umount2("over/a", MNT_DETACH);
 	path_remove("over/a/x");

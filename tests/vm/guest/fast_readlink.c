@@ -8,11 +8,6 @@
 
 #define TIMES 4
 
-static long result_of(long result)
-{
-	return result < 0 ? -errno : result;
-}
-
 /* Compares a call in a region, made several times, with one outside. */
 static void same_link(int dirfd, const char *name, void *to, int size)
 {

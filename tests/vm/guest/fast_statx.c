@@ -20,11 +20,6 @@
 
 static int dir;
 
-static long result_of(long result)
-{
-	return result == -1 ? -errno : result;
-}
-
 /* --- statx ---------------------------------------------------------------------------- */
 
 /*
