@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* line.h - builds and prints a line of text without libc, in a signal handler, too. */
+/* line.h - builds and prints a line of text without libc; a signal handler may do so. */
 #ifndef COSY_RUN_LINE_H
 #define COSY_RUN_LINE_H
 

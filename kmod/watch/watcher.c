@@ -194,7 +194,7 @@ static __always_inline struct cosy_watch_slot *slot_again(const struct cosy_watc
 	struct bucket *bucket = &buckets[wanted->bucket];
 	struct cosy_watch_slot *own;
 
-	/* Nobody but the caller, who has the watcher's lock, adds slots of this watcher. */
+	/* Slots of this watcher are added under its lock only, and the caller has it. */
 	if (likely(hlist_empty(&bucket->slots)))
 		return NULL;
 	raw_spin_lock(&bucket->lock);

@@ -104,8 +104,8 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm);
 void cosy_watcher_destroy(struct cosy_watcher *watcher);
 
 /*
- * Register an inode: return its word, whose value may be read afterwards; or 0, if too many watchers,
- * of all users or of this one, are told of inodes that share its bucket.  Under the watcher's lock.
+ * Register an inode: return its word, whose value may be read afterwards.  0: its bucket is full, by
+ * the watchers of all users or by those of this one.  Called under the watcher's lock.
  * If the watcher has not registered it yet, the slot that was registered first gives way, and its
  * word changes; but none of the same READ.
  */

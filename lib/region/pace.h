@@ -9,8 +9,9 @@
  * short, without the calls that touch its memory first, and each later one ends at a level.  A
  * window is compared with the native pace between the same levels, as a program may do other work
  * later than first.  Both include what the program does between two entries.  A region whose pace
- * in a window is worse by 1/16 is given up in this process, and left native in the user's next ones.
- * Long RUNs and later windows may do something else than what was measured natively: there, by 1/5.
+ * is worse by 1/16 in the first window, or by 1/5 in a later one, is given up in this process, and
+ * left native in the user's next ones.  If few long RUNs fill the first window, 1/5 holds there as
+ * well: they may do something else than what was measured natively.
  *
  * The native paces are kept in the user's history, since a process that enters early has none of its
  * own.  Only one region of a process is measured, the first one that enters, and only while the

@@ -461,7 +461,7 @@ MUTANTS = [
         "kmod/fast/open.c",
         "flags & O_APPEND ? mask | MAY_APPEND : mask",
         "mask",
-        harmless="only a security module is told of it, and no rule of deny_rule asks for it",
+        harmless="only security modules see it, and deny_rule has no rule for it",
     ),
     Mutant(
         "open-cloexec",
