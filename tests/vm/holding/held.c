@@ -49,11 +49,6 @@ static struct answers {
 
 /* --- What the region asks ----------------------------------------------------------------- */
 
-static long result_of(long result)
-{
-	return result == -1 ? -errno : result;
-}
-
 static void ask_attributes(void)
 {
 	COSY_START;

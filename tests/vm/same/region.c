@@ -15,11 +15,6 @@ static inline uint64_t mix(uint64_t digest, uint64_t word)
 	return (digest ^ word) * MIX;
 }
 
-static inline long result_of(long result)
-{
-	return result == -1 ? -errno : result;
-}
-
 /* A word at any address. */
 typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef uint32_t u32 __attribute__((may_alias, aligned(1)));

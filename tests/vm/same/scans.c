@@ -31,11 +31,6 @@ static size_t scan_size(const char *name)
 	return (sizeof(struct cosy_dirent) + strlen(name) + 8) & ~7ul;
 }
 
-static long result_of(long result)
-{
-	return result == -1 ? -errno : result;
-}
-
 /* Returns the scan just before `step`, at the same place of the same directory, or NULL. */
 static const struct step *scan_before(const struct batch *batch, const struct step *step)
 {

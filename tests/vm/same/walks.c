@@ -40,11 +40,6 @@ struct names {
 	size_t bytes;
 };
 
-static long result_of(long result)
-{
-	return result == -1 ? -errno : result;
-}
-
 static size_t told_size(const char *name)
 {
 	return (sizeof(struct cosy_dirent) + strlen(name) + 8) & ~7ul;
