@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qsort, bsearch and scandir in the middle of regions, which go on after them.
 // expect: compiled
+// native with: -fsanitize=address
 #include <cosy/cosy.h>
 #include <dirent.h>
 #include <fcntl.h>
