@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A function pointer that only the run knows: it is volatile.
 // expect: compiled
+// expect with -fexceptions: native: may throw
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // malloc and its kin in regions: blocks that stay, go, come from outside, and grow.
 // expect: compiled
-// native with: -fsanitize=address
+// native with -fsanitize=address
 #include <cosy/cosy.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 // Calls by pointer: tables by index, structures of functions, visitors, libc's functions, and pointers that
 // are not known here.
 // expect: compiled
+// expect with -fexceptions: native: may throw
 #include <cosy/cosy.h>
 #include <dirent.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A function that recurses reports errors, and ends the program: the region goes on after a report.
 // expect: compiled
+// expect with -fexceptions: native: libc's streams are in user space
 #include <cosy/cosy.h>
 #include <errno.h>
 #include <stdarg.h>

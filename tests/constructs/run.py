@@ -8,8 +8,9 @@ The comments at its head say what is expected of its regions:
     // expect: compiled             every region becomes a compound
     // expect: native: TEXT         a region stays native, for a reason with TEXT
     // expect-O0: ...               the same, at that level only
+    // expect with FLAG: ...        the same, under that flag of --flags only
     // flags: ...                   for the compiler
-    // native with: FLAG            under that flag of --flags or --link some regions stay native when they are run
+    // native with FLAG             under that flag of --flags or --link some regions stay native when they are run
     // guest: static                the virtual machine's program is linked statically
     // stdin: TEXT                  what the program reads
 
@@ -44,7 +45,7 @@ WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", 
 @dataclass
 class Construct:
     source: Path
-    expect: dict[str, str] = field(default_factory=dict)  # by level; "" for all
+    expect: dict[str, str] = field(default_factory=dict)  # by level or flag; "" for all
     flags: list[str] = field(default_factory=list)
     native_with: str = ""
     static: bool = False  # in the guest
@@ -54,8 +55,8 @@ class Construct:
     def name(self) -> str:
         return self.source.stem
 
-    def expected(self, level: str) -> str:
-        return self.expect.get(level, self.expect[""])
+    def expected(self, level: str, flags: list[str]) -> str:
+        return next((self.expect[key] for key in (*flags, level) if key in self.expect), self.expect[""])
 
 
 def read_construct(source: Path) -> Construct:
@@ -63,11 +64,11 @@ def read_construct(source: Path) -> Construct:
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        if m := re.match(r"// expect(?:-(O\w))?: (.*)", line):
-            construct.expect[m[1] or ""] = m[2]
+        if m := re.match(r"// expect(?:-(O\w)| with (\S+))?: (.*)", line):
+            construct.expect[m[1] or m[2] or ""] = m[3]
         elif m := re.match(r"// flags: (.*)", line):
             construct.flags = m[1].split()
-        elif m := re.match(r"// native with: (.*)", line):
+        elif m := re.match(r"// native with (.*)", line):
             construct.native_with = m[1]
         elif line == "// guest: static":
             construct.static = True
@@ -150,8 +151,7 @@ def run(program: Path, construct: Construct, mode: str, tier: str = "always") ->
     return f"{done.stdout}exit {done.returncode}\n", done.stderr
 
 
-def check_report(construct: Construct, level: str, said: str) -> None:
-    expected = construct.expected(level)
+def check_report(expected: str, said: str) -> None:
     compiled = "region compiled" in said
     if expected == "compiled":
         if not compiled or "stays native" in said:
@@ -181,7 +181,8 @@ def check_level(tools: Tools, construct: Construct, level: str, guest: Path | No
     tools.compile(construct, level, plain, False)
     static = guest / construct.name if guest and construct.static else None
     said = tools.compile(construct, level, cosy, True, static)
-    check_report(construct, level, said)
+    report = construct.expected(level, tools.flags)
+    check_report(report, said)
     expected, _ = run(plain, construct, "auto")
     if guest:
         if not static:
@@ -193,7 +194,7 @@ def check_level(tools: Tools, construct: Construct, level: str, guest: Path | No
         got, said = run(cosy, construct, mode, tier)
         if got != expected:
             raise Failed(f"{mode}, {tier} differs\n--- plain\n{expected}--- {mode}, {tier}\n{got}{said}")
-        if mode == "interp" and tier == "always" and construct.expected(level) == "compiled":
+        if mode == "interp" and tier == "always" and report == "compiled":
             check_stats(tools, construct, said)
 
 

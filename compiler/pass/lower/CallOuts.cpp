@@ -40,18 +40,16 @@ ALWAYS_ENABLED_STATISTIC(NumCallOuts,
 /// True for a function that calls only functions of libc's which return, or end
 /// the program, or functions like that.
 static bool onlyReports(const Function &F, unsigned Depth) {
-  return Depth && !F.isInterposable() && F.doesNotThrow() &&
+  return Depth && !F.isInterposable() &&
          all_of(instructions(F), [&](const Instruction &I) {
            const auto *C = dyn_cast<CallBase>(&I);
+           const Function *Callee = C ? C->getCalledFunction() : nullptr;
+           if (Callee && !Callee->isDeclaration())
+             return onlyReports(*Callee, Depth - 1);
            if (!C || isa<IntrinsicInst>(I))
              return !isMarker(I);
-           const Function *Callee = C->getCalledFunction();
-           if (!Callee)
-             return false;
-           if (!Callee->isDeclaration())
-             return onlyReports(*Callee, Depth - 1);
            StringRef Name = libcName(*C);
-           return !Name.empty() && !mayJump(Name);
+           return Callee && !Name.empty() && !mayJump(Name);
          });
 }
 
@@ -72,7 +70,10 @@ void cosy::lowerVariadic(BpfModule &B) {
         continue;
       const auto *Host =
           dyn_cast_or_null<Function>(B.HostGlobals.lookup(Callee->getName()));
-      if (Host && !Host->isDeclaration() && onlyReports(*Host, 4))
+      // What it calls need not say that it does not throw: clang does not mark
+      // libc's inline functions.
+      if (Host && !Host->isDeclaration() && Host->doesNotThrow() &&
+          onlyReports(*Host, 4))
         Calls.push_back(C);
     }
   for (CallBase *C : Calls)
