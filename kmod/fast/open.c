@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open.c - open and openat of regular files that exist, and close.
+ * open.c - open and openat of regular files and directories that exist, and close.
  *
  * lookup.h walks the path.  From there it is what openat(2) does: it takes a descriptor, asks
  * inode_permission, and dentry_open makes the file.  That is where leases, counts of writers, the
  * security module and fanotify listeners have their say, as for any open file.
  *
- * close is the kernel's own.  Names that the RUN remembers do not depend on a regular file's
- * descriptor, so they survive it: the next open in a loop finds its directory known.
+ * close is the kernel's own.  Names that the RUN remembers survive it unless they depend on the
+ * closed descriptor, which only a directory's can be: the next open in a loop finds its directory
+ * known.
  */
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -47,7 +48,19 @@ static __always_inline int open_mask(u32 flags)
 	return flags & O_APPEND ? mask | MAY_APPEND : mask;
 }
 
-/* Asks for the permission as may_open does for a regular file. */
+static __always_inline bool serves_file(const struct inode *inode, u32 flags)
+{
+	return !(flags & O_DIRECTORY) && cosy_cached_inode(inode);
+}
+
+/* Tells whether the inode is a directory that may be opened with these flags: only to read. */
+static noinline bool serves_directory(const struct inode *inode, u32 flags)
+{
+	return S_ISDIR(READ_ONCE(inode->i_mode)) && (flags & O_ACCMODE) == O_RDONLY &&
+	       cosy_cached_sb(inode->i_sb);
+}
+
+/* Asks for the permission as may_open does for a regular file, or a directory to read. */
 static __always_inline int open_permission(const struct path *path, struct inode *inode, u32 flags,
 					   int mask)
 {
@@ -83,12 +96,14 @@ static __always_inline struct file *file_make(const struct path *path, u32 flags
 static noinline s64 path_open(struct cosy_activation *run, const struct path *path, u32 flags)
 {
 	struct inode *inode = d_backing_inode(path->dentry);
-	const bool own = cosy_descriptors_are_own();
+	/* Only files are read, so a directory is not noted. */
+	const bool is_file = serves_file(inode, flags),
+		   noted = is_file && cosy_descriptors_are_own();
 	const int mask = open_mask(flags);
 	struct file *file;
 	int number, error;
 
-	if (unlikely(!cosy_cached_inode(inode)))
+	if (unlikely(!is_file && !serves_directory(inode, flags)))
 		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
 	/* The holder of a lease is waited for, with nothing held. */
 	if (unlikely(cosy_has_leases(inode)))
@@ -107,7 +122,7 @@ static noinline s64 path_open(struct cosy_activation *run, const struct path *pa
 		return PTR_ERR(file);
 	}
 	fd_install(number, file);
-	if (likely(own))
+	if (likely(noted))
 		cosy_descriptor_note(run, number, file);
 	return number;
 }
@@ -146,28 +161,75 @@ s64 cosy_fast_openat(struct cosy_activation *run, const u64 *r)
 
 /* --- close ----------------------------------------------------------------------------------- */
 
-/*
- * Tells whether a descriptor is of a regular file, so that no name begins there.  A table that
- * others share may have changed by the time of the close, but then no name depends on it.
- */
-static __always_inline bool is_of_file(struct cosy_activation *run, u32 number)
+/* Tells whether the RUN has a reference to the mount that stays after this call. */
+static bool mount_stays(const struct cosy_activation *run, const struct vfsmount *mnt)
 {
-	struct fd fd;
-	bool is;
+	return ((run->held & COSY_HELD_PWD) && run->names.pwd.mnt == mnt) ||
+	       ((run->held & COSY_HELD_ROOT) && run->names.root.mnt == mnt);
+}
 
-	if (likely(run->descriptors.number[number % COSY_KNOWN] == number))
+/* Does the same for the mount of the entry found last, which a name may have crossed. */
+static bool child_stays(const struct cosy_activation *run)
+{
+	const struct cosy_prefix *prefix = &run->names.prefix;
+	const struct vfsmount *mnt = run->names.child.mnt;
+	u32 i;
+
+	if (mount_stays(run, mnt))
 		return true;
-	fd = fdget(number);
-	is = fd_file(fd) && cosy_cached_file(fd_file(fd));
+	for (i = 0; (run->held & COSY_HELD_PREFIX) && i < prefix->depth; i++)
+		if (prefix->mount[i] == mnt)
+			return true;
+	return false;
+}
+
+/*
+ * Forgets names of which only the directory that is being closed, descriptor `number`, may keep the
+ * mount: those below it, and those of which it is not known where they were found.
+ */
+static void directory_forget(struct cosy_activation *run, s32 number)
+{
+	const struct cosy_names *names = &run->names;
+
+	run->held &= ~COSY_HELD_AGREED;
+	if ((run->held & COSY_HELD_PREFIX) && !mount_stays(run, names->prefix.base.mnt))
+		cosy_prefix_drop(run);
+	if ((run->held & COSY_HELD_CHILD) &&
+	    (names->child_dirfd == number ||
+	     (names->child_dirfd == COSY_NO_DIRFD && !child_stays(run))))
+		cosy_child_drop(run);
+}
+
+/*
+ * Prepares for the close of a descriptor.  True: it is of a file whose close needs no more care.
+ * A table that others share may have changed by the time of the close, but then no name depends on
+ * it.
+ */
+static noinline bool close_begin(struct cosy_activation *run, u32 number)
+{
+	struct fd fd = fdget(number);
+	const struct inode *inode;
+	bool served;
+
+	if (unlikely(!fd_file(fd)))
+		return false;
+	inode = file_inode(fd_file(fd));
+	if (S_ISDIR(inode->i_mode)) {
+		served = cosy_cached_sb(inode->i_sb);
+		directory_forget(run, number);
+	} else {
+		served = cosy_cached_file(fd_file(fd));
+	}
 	fdput(fd);
-	return is;
+	return served;
 }
 
 s64 cosy_fast_close(struct cosy_activation *run, const u64 *r)
 {
 	struct pt_regs regs __cosy_uninitialized;
 
-	if (unlikely(!is_of_file(run, r[1])))
+	if (unlikely(run->descriptors.number[(u32)r[1] % COSY_KNOWN] != (u32)r[1] &&
+		     !close_begin(run, r[1])))
 		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
 	/* They may be of this file, and only its descriptor keeps what they are compared with. */
 	cosy_cursors_drop(run);

@@ -7,11 +7,12 @@
 #include <linux/types.h>
 
 /*
- * Flags that are served.  Others create, truncate, need an owner (O_NOATIME), want no regular file
- * or make no open file at all.
+ * Flags that are served.  Others create, truncate, need an owner (O_NOATIME), want direct access or
+ * make no open file at all.
  */
 #define COSY_OPEN_FLAGS                                                                            \
-	(O_ACCMODE | O_APPEND | O_CLOEXEC | O_LARGEFILE | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+	(O_ACCMODE | O_APPEND | O_CLOEXEC | O_DIRECTORY | O_LARGEFILE | O_NOCTTY | O_NOFOLLOW |    \
+	 O_NONBLOCK)
 
 static inline bool cosy_open_is_served(u32 flags)
 {

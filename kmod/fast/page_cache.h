@@ -21,14 +21,12 @@
 #include "fast/guard.h"
 
 /*
- * Checks COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by the page
- * cache alone.  Stacked and remote ones and FUSE do not, and others have not been looked at.
+ * Tells whether a file system reads and writes by the page cache alone.  Stacked and remote ones and
+ * FUSE do not, and others have not been looked at.
  */
-static inline bool cosy_cached_inode(const struct inode *inode)
+static inline bool cosy_cached_sb(const struct super_block *sb)
 {
-	if (!S_ISREG(READ_ONCE(inode->i_mode)) || IS_DAX(inode))
-		return false;
-	switch (inode->i_sb->s_magic) {
+	switch (sb->s_magic) {
 	case TMPFS_MAGIC:
 	case EXT4_SUPER_MAGIC:
 	case BTRFS_SUPER_MAGIC:
@@ -36,6 +34,12 @@ static inline bool cosy_cached_inode(const struct inode *inode)
 	default:
 		return false;
 	}
+}
+
+/* Checks COSY_GUARD_FS_CONSTANT: a regular file of such a file system. */
+static inline bool cosy_cached_inode(const struct inode *inode)
+{
+	return S_ISREG(READ_ONCE(inode->i_mode)) && !IS_DAX(inode) && cosy_cached_sb(inode->i_sb);
 }
 
 /* Checks the same for an open file. */

@@ -218,7 +218,7 @@ void cosy::markWidened(Module &M, ArrayRef<DebugLoc> Widened) {
 }
 
 /// Returns what a system call saves whose buffer, if any, is the shared one; an
-/// open, of a regular file that exists.
+/// open, of a regular file or a directory that exists.
 static Gain ofOneCall(uint64_t Number) {
   // The specialised close gains nothing itself: it leaves names known, which is
   // the gain of the next call by name.
@@ -515,15 +515,14 @@ private:
     return Ret;
   }
 
-  /// True if the flags of an open, argument `Index`, say that it creates or
-  /// empties a file, or that it wants no regular one: kmod/fast/open.c.
+  /// True if the flags of an open, argument `Index`, are none of those that the
+  /// specialised version serves: kmod/fast/open.h.
   static bool opensOtherwise(const CallBase &Call, unsigned Index) {
     const auto *Flags = Call.arg_size() > Index
                             ? dyn_cast<ConstantInt>(Call.getArgOperand(Index))
                             : nullptr;
-    return Flags &&
-           (Flags->getZExtValue() & (O_CREAT | O_TRUNC | O_DIRECTORY | O_PATH |
-                                     O_NOATIME | O_DIRECT | O_SYNC));
+    return Flags && (Flags->getZExtValue() & (O_CREAT | O_TRUNC | O_PATH |
+                                              O_NOATIME | O_DIRECT | O_SYNC));
   }
 
   /// True if memory may be in the shared buffer: a local of the region or its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens and closes files in regions: descriptors, flags, errors and their order, and what others
+ * Opens and closes files and directories in regions: descriptors, flags, errors and their order, and what others
  * are told, are those of the calls themselves.
  */
 #include "change.h"
@@ -84,6 +84,9 @@ static void all_names(void)
 				     O_WRONLY | O_APPEND,
 				     O_RDONLY | O_NOFOLLOW,
 				     O_RDONLY | O_DIRECTORY,
+				     O_WRONLY | O_DIRECTORY,
+				     O_RDONLY | O_APPEND,
+				     O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 				     O_RDONLY | O_NONBLOCK | O_NOCTTY,
 				     O_RDWR | O_LARGEFILE,
 				     O_RDONLY | O_NOATIME,
@@ -214,23 +217,25 @@ static int opens_in_region(const char *name, int flags, int error)
 	return as_expected;
 }
 
-static void told_by_inotify(int flags, uint32_t closing)
+static void told_by_inotify(const char *name, int flags, uint32_t closing)
 {
+	const uint32_t kind = flags & O_DIRECTORY ? IN_ISDIR : 0;
 	int group = inotify_init1(IN_NONBLOCK), opened = 0, closed = 0, other = 0;
 	char events[4096] __attribute__((aligned(8)));
 	struct cosy_stats before = counts();
 	ssize_t size;
 
-	MUST(group >= 0 && inotify_add_watch(group, "file", IN_ALL_EVENTS) >= 0);
-	CHECK(opens_in_region("file", flags, 0) == OPENS, "opens failed");
+	MUST(group >= 0 && inotify_add_watch(group, name, IN_ALL_EVENTS) >= 0);
+	CHECK(opens_in_region(name, flags, 0) == OPENS, "opens failed");
 	CHECK_FAST(before, 2 * OPENS - 8);
 	while ((size = read(group, events, sizeof(events))) > 0)
 		for (ssize_t at = 0; at < size;) {
 			struct inotify_event *event = (void *)(events + at);
 
-			opened += event->mask == IN_OPEN;
-			closed += event->mask == closing;
-			other += event->mask != IN_OPEN && event->mask != closing;
+			opened += event->mask == (IN_OPEN | kind);
+			closed += event->mask == (closing | kind);
+			other += (event->mask & ~kind) != IN_OPEN &&
+				 (event->mask & ~kind) != closing;
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 	CHECK(opened == OPENS && closed == OPENS && !other, "%d opened, %d closed, %d others",
@@ -264,7 +269,7 @@ static void listen_without_end(struct listener *listener, int group)
 	}
 }
 
-static void denied_by_listener(void)
+static void denied_by_listener(const char *name, int flags, uint64_t events)
 {
 	struct listener *listener = shared_memory(4096);
 	int group = fanotify_init(FAN_CLASS_CONTENT, O_RDONLY), failed;
@@ -277,11 +282,11 @@ static void denied_by_listener(void)
 	pid = child_start();
 	if (!pid)
 		listen_without_end(listener, group);
-	MUST(!fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, "file"));
-	CHECK(opens_in_region("file", O_RDONLY, 0) == OPENS, "denied");
+	MUST(!fanotify_mark(group, FAN_MARK_ADD, events, AT_FDCWD, name));
+	CHECK(opens_in_region(name, flags, 0) == OPENS, "denied");
 	CHECK(listener->asked == OPENS, "asked %d times", listener->asked);
 	listener->denies = true;
-	failed = opens_in_region("file", O_RDONLY, EPERM);
+	failed = opens_in_region(name, flags, EPERM);
 	CHECK(failed == OPENS, "%d denied", failed);
 	CHECK(listener->asked == 2 * OPENS, "asked %d times", listener->asked);
 	kill(pid, SIGKILL);
@@ -334,6 +339,14 @@ static void waits_for_leases(void)
 	close((int)waited);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+static void file_make(const char *name, mode_t mode, const char *text)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	MUST(!fchmod(fd, mode) && !close(fd));
 }
 
 /* --- Names and descriptors that change their meaning ------------------------------------------- */
@@ -448,6 +461,53 @@ static void numbers_again(void)
 	MUST(!rmdir("left"));
 }
 
+/* Uses names that are remembered by way of a directory. */
+static inline __attribute__((always_inline)) long names_use(int dir, int way)
+{
+	struct stat st;
+
+	switch (way) {
+	case 0:
+		return fstatat(dir, "one", &st, 0);
+	case 1:
+		return fstatat(dir, "in/one", &st, 0);
+	default:
+		return faccessat(dir, "in", R_OK, 0);
+	}
+}
+
+/*
+ * Closes a directory by which names were found, and opens another one by its number, where they are
+ * not.  Nothing in between is an ordinary call.
+ */
+static void directory_again(int way)
+{
+	long r = 0, gone = 0, other = 0;
+	int dir, again;
+
+	MUST(!mkdir("left", 0700) && !mkdir("left/in", 0700) && !mkdir("right", 0700));
+	file_make("left/one", 0600, "");
+	file_make("left/in/one", 0600, "");
+	COSY_START;
+	dir = open("left", O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < 8; i++)
+		r += names_use(dir, way);
+	r += close(dir);
+	gone = result_of(names_use(dir, way));
+	dir = open("left", O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < 8; i++)
+		r += names_use(dir, way);
+	r += close(dir);
+	again = open("right", O_RDONLY | O_DIRECTORY);
+	other = result_of(names_use(again, way));
+	r += close(again);
+	COSY_END;
+	CHECK(!r && dir == again && gone == -EBADF && other == -ENOENT,
+	      "way %d: %ld, %d and %d, closed %ld, other %ld", way, r, dir, again, gone, other);
+	MUST(!unlink("left/in/one") && !unlink("left/one") && !rmdir("left/in") && !rmdir("left") &&
+	     !rmdir("right"));
+}
+
 /* Another thread's descriptors are in the same table. */
 static void *opens_of_thread(void *wrong)
 {
@@ -547,10 +607,14 @@ static void specialised(void)
 		failed += close(fd);
 		fd = open("d/file", O_RDWR);
 		failed += close(fd);
+		fd = open("d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		failed += close(fd);
+		fd = openat(AT_FDCWD, "d", O_RDONLY);
+		failed += close(fd);
 	}
 	COSY_END;
 	CHECK(!failed && read_bytes == 600, "%ld, %ld", failed, read_bytes);
-	CHECK_FAST(before, 5 * 195);
+	CHECK_FAST(before, 9 * 195);
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "%03d", i);
 		unlinkat(dir, name, 0);
@@ -560,14 +624,6 @@ static void specialised(void)
 }
 
 /* --- Files ----------------------------------------------------------------------------------- */
-
-static void file_make(const char *name, mode_t mode, const char *text)
-{
-	int fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
-
-	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	MUST(!fchmod(fd, mode) && !close(fd));
-}
 
 /* Lets only appends to the file, where the file system can. */
 static void append_only(const char *name, bool on)
@@ -665,12 +721,16 @@ int main(int argc, char **argv)
 	running = program_start(argv[0]);
 	all_users();
 	limits();
-	told_by_inotify(O_RDONLY, IN_CLOSE_NOWRITE);
-	told_by_inotify(O_RDWR, IN_CLOSE_WRITE);
-	denied_by_listener();
+	told_by_inotify("file", O_RDONLY, IN_CLOSE_NOWRITE);
+	told_by_inotify("file", O_RDWR, IN_CLOSE_WRITE);
+	told_by_inotify("d", O_RDONLY | O_DIRECTORY, IN_CLOSE_NOWRITE);
+	denied_by_listener("file", O_RDONLY, FAN_OPEN_PERM);
+	denied_by_listener("d", O_RDONLY | O_DIRECTORY, FAN_OPEN_PERM | FAN_ONDIR);
 	waits_for_leases();
 	following();
 	numbers_again();
+	for (int way = 0; way < 3; way++)
+		directory_again(way);
 	threads();
 	replaced_by_thread();
 	specialised();
