@@ -33,7 +33,8 @@ MACHINES ?=
 RELEASE ?= trixie
 
 .DEFAULT_GOAL := all
-.PHONY: help quick nightly all bench bench-move bench-predictions bench-run bench-servers demo demo-on test test-kernel test-on \
+.PHONY: help quick nightly all bench bench-move bench-packages bench-predictions bench-run \
+	bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
 	same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
@@ -98,6 +99,12 @@ bench: all ## measure again, write docs/measured/compounds.md
 	@tools/setup/setup.sh packages-bench.txt
 	@tools/setup/setup.sh packages-release.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
+
+# What docs/measured/packages.md shows, in about an hour: other projects' programs with marks.
+bench-packages: all
+	@tools/setup/setup.sh packages-suites.txt
+	@bench/runs.py --build $(BUILD) --kernel $(KERNEL) --workload packages --count 3
+	@bench/runs.py --build $(BUILD) --kernel $(KERNEL) --workload packages --fs ext4 --files 5000 --count 3
 
 # What docs/measured/moving.md shows, in a few minutes.
 bench-move: all

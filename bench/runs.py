@@ -5,11 +5,15 @@
     bench/runs.py --kernel 6.12 --workload programs --row "du.*tree 500"
     bench/runs.py --kernel 6.12 --cases DIRECTORY
     bench/runs.py --kernel 7.3 --workload process --row records --size 6600
+    bench/runs.py --workload packages --files 500,5000 --fs ext4 --count 3
 
 The virtual machine's clock counts instructions. Each program runs --count times plain, after one
 run that does not count, and then as often marked, by the default settings, and the module knows
 nothing of it before. Prints for each program the instructions of plain, and marked to plain: each
 run, the third one alone, and the sum.
+
+Packages are other projects' programs: Debian's sources, built as they are and with the marks of
+packages/marks.py. A run that could not be, since a package is not to be had, ends with status 77.
 
 A directory of cases has, for each, NAME.c and NAME.sh; NAME.sh DIRECTORY makes the program's input
 and prints its arguments. A case whose input is changed by the program says "prepare it again".
@@ -29,6 +33,7 @@ from pathlib import Path
 
 import cases
 import lanes
+from packages import build as packages
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parent
@@ -92,6 +97,34 @@ def benchmark_rows(options: argparse.Namespace) -> list[Row]:
     return rows
 
 
+def _package_rows(options: argparse.Namespace, scratch: Path) -> list[Row]:
+    """Builds the packages of the rows that are wanted, and makes their input."""
+    jobs = [job for job in packages.JOBS if re.search(options.row, job.name)]
+    folders = {
+        name: packages.build(name, options.cache / "bench-packages", options.build.resolve() / "bin/cosycc")
+        for name in sorted({job.package for job in jobs})
+    }
+    rows = []
+    for count in options.files.split(","):
+        tree = scratch / f"tree-{count}"
+        if any(job.input != "lines" for job in jobs):
+            lanes.tree_make(tree, count)
+        made: dict[str, str] = {}
+        for job in jobs:
+            git = folders["git"][0] / "git" if "git" in folders else None
+            if job.input not in made:
+                made[job.input] = packages.input_make(job.input, count, scratch, tree, git)
+            program = f"package-{job.program}"
+            for contender, folder in zip(CONTENDERS, folders[job.package], strict=True):
+                link = scratch / contender / program
+                link.parent.mkdir(exist_ok=True)
+                if not link.is_symlink():
+                    link.symlink_to(folder / packages.marks.PACKAGES[job.package].programs[job.program])
+            arguments = [argument.format(n=count) for argument in job.arguments]
+            rows.append(Row(f"{job.name}, {count}", program, arguments, made[job.input]))
+    return rows
+
+
 def _compile(options: argparse.Namespace, source: Path, scratch: Path) -> None:
     """Compiles a case both ways."""
     for contender, off in (("plain", ["-DCOSY_OFF", "-fno-cosy"]), ("COSY-FAST", [])):
@@ -128,9 +161,11 @@ def _cases(options: argparse.Namespace, scratch: Path) -> list[Row]:
     return rows
 
 
-def _script(rows: list[Row], count: int) -> str:
+def _script(rows: list[Row], count: int, place: str) -> str:
     """Returns the script that runs all; `@ ROW CONTENDER` announces whose runs follow."""
-    lines = ["mount -t tmpfs tmpfs /tmp; mkdir -p /tmp/runs; cd /tmp/runs; uname -r | sed 's/^/release /'"]
+    lines = [f"mount -t tmpfs tmpfs /tmp; mkdir -p {place}; cd {place}; uname -r | sed 's/^/release /'"]
+    # git reads the user's settings.
+    lines += ["export HOME=/tmp"]
     # What bench/process reads, as process.c makes it.
     log = 'BEGIN { for (i = 0; i < 8000; i++) printf "%c %06d a line of a log, with words in\\n", 97 + i * 7 % 26, i }'
     lines += [f"awk {shlex.quote(log)} >log", "for i in /t/tree-*; do [ -d $i ] && cp -r $i .; done"]
@@ -168,11 +203,20 @@ def _read(rows: list[Row], command: list[str]) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default="6.12", metavar="SERIES")
-    parser.add_argument("--workload", default="programs", help="programs, process, or both with a comma between")
+    parser.add_argument("--workload", default="programs", help="packages, or programs, process, or both with a comma")
     parser.add_argument("--cases", type=Path, metavar="DIRECTORY", help="these programs instead")
     parser.add_argument("--row", default="", metavar="PATTERN", help="only rows whose names match")
     parser.add_argument("--size", type=int, metavar="N", help="of each program of process, in place of its own")
     parser.add_argument("--count", type=int, default=10, metavar="N", help="runs of each; 10")
+    parser.add_argument("--files", default="500,5000,30000", help="of packages, several with commas between")
+    parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"), help="that the files are on")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("COSY_CACHE") or Path.home() / ".cache/cosy"),
+        metavar="DIR",
+        help="where packages stay",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in the programs' environment")
     parser.add_argument("--build", type=Path, default=TREE / "build", metavar="DIR")
     parser.add_argument("--tree", type=Path, default=TREE, metavar="DIR", help="where cosy.ko's sources are")
@@ -185,6 +229,12 @@ def main() -> int:
         scratch = Path(name)
         if options.cases:
             rows = _cases(options, scratch)
+        elif options.workload == "packages":
+            try:
+                rows = _package_rows(options, scratch)
+            except packages.BuildError as error:
+                print(f"runs: {error}", file=sys.stderr)
+                return 77
         else:
             rows = benchmark_rows(options)
             for size in {row.arguments[-1] for row in rows if row.arguments[-1].startswith("tree-")}:
@@ -198,20 +248,26 @@ def main() -> int:
             for row in rows:
                 if not (scratch / contender / row.program).exists():
                     os.symlink(guest / contender / row.program, scratch / contender / row.program)
-        (scratch / "runs.sh").write_text(_script(rows, options.count))
+        place = "/mnt/runs" if options.fs == "ext4" else "/tmp/runs"
+        (scratch / "runs.sh").write_text(_script(rows, options.count, place))
         put = [options.build / "bench/runs/driver", *(scratch / entry for entry in CONTENDERS), scratch / "runs.sh"]
-        put += [*sorted(scratch.glob("tree-*")), *sorted(scratch.glob("*.tar"))]
+        for pattern in ("tree-*", "*.tar", "names-*", "lines-*", "read.sh"):
+            put += sorted(scratch.glob(pattern))
         command = [sys.executable, "-B", str(TREE / "tests/vm/vm.py"), "run", "--kernel", options.kernel]
-        command += ["--tree", str(options.tree), "--icount", "--timeout", "5400", "--mem", "1536"]
+        command += ["--tree", str(options.tree), "--icount", "--timeout", "5400"]
+        command += ["--mem", "3072" if options.workload == "packages" else "1536"]
         for path in put:
             command += ["--put", str(path)]
+        if options.fs == "ext4":
+            (scratch / "disk").mkdir()
+            command += ["--disk", str(scratch / "disk")]
         settings = " ".join(map(shlex.quote, options.set))
         try:
             release = _read(rows, [*command, "--", "sh", "-c", f"{settings} sh /t/runs.sh"])
         except lanes.BenchError as error:
             print(f"runs: {error}", file=sys.stderr)
             release = ""
-    print(f"Linux {release}, {options.count} runs of one user")
+    print(f"Linux {release}, {options.fs}, {options.count} runs of one user")
     print("| program | plain, million | third run | sum | each run |\n| --- | --: | --: | --: | --- |")
     bad = 0
     for row in rows:

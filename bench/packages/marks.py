@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Marks for loops of other projects' programs: what a programmer of theirs would change.
+
+Each edit names a text of the file that occurs there once.  A version of the package in which it
+does not is reported, not guessed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class MarkError(Exception):
+    """An edit whose text is not in the file once."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replaces `old` in `file` by `new`."""
+
+    file: str  # from the package's folder
+    old: str
+    new: str
+
+
+def apply(folder: Path, edits: tuple[Edit, ...]) -> None:
+    """Makes the edits in an unpacked package; raises MarkError before it writes one that does not fit."""
+    for edit in edits:
+        path = folder / edit.file
+        text = path.read_text()
+        if text.count(edit.old) != 1:
+            raise MarkError(f"{path}: {text.count(edit.old)} times instead of once: {edit.old!r}")
+        path.write_text(text.replace(edit.old, edit.new))
+
+
+def _after(file: str, old: str, more: str) -> Edit:
+    return Edit(file, old, old + more)
+
+
+# gnulib's fts reads a directory's names first and asks for attributes later, one entry at a time.
+# The region asks for those of all entries once the names are there.
+_STAT_AHEAD = r"""
+static void
+fts_stat_ahead (FTS *sp, FTSENT *head)
+{
+  int fd = sp->fts_cwd_fd;
+
+  COSY_START;
+  for (FTSENT *p = head; p; p = p->fts_link)
+    {
+      struct stat *st = p->fts_statp;
+      if (p->fts_info != FTS_NSOK || st->st_size != FTS_STAT_REQUIRED)
+        continue;
+      if (fstatat (fd, p->fts_accpath, st, AT_SYMLINK_NOFOLLOW) == 0)
+        p->fts_info = (S_ISDIR (st->st_mode) ? FTS_D : S_ISLNK (st->st_mode) ? FTS_SL
+                       : S_ISREG (st->st_mode) ? FTS_F : FTS_DEFAULT);
+    }
+  COSY_END;
+}
+
+"""
+_FTS_BUILD = "static FTSENT *\ninternal_function\nfts_build (register FTS *sp, int type)\n{"
+
+
+def _fts(file: str) -> tuple[Edit, ...]:
+    return (
+        _after(file, "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
+        Edit(file, _FTS_BUILD, _STAT_AHEAD + _FTS_BUILD),
+        Edit(
+            file,
+            "                head = fts_sort(sp, head, nitems);\n        return (head);",
+            "                head = fts_sort(sp, head, nitems);\n"
+            "        if (type == BREAD && ISSET(FTS_PHYSICAL) && ISSET(FTS_CWDFD) && !ISSET(FTS_NOCHDIR))\n"
+            "                fts_stat_ahead (sp, head);\n"
+            "        return (head);",
+        ),
+    )
+
+
+# wc asks for the attributes of all operands before it reads the first.
+_WC = (
+    _after("src/wc.c", "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
+    Edit(
+        "src/wc.c",
+        "      for (size_t i = 0; i < nfiles; i++)\n        fstatus[i].failed = (! file[i]",
+        "      COSY_START;\n      for (size_t i = 0; i < nfiles; i++)\n        fstatus[i].failed = (! file[i]",
+    ),
+    Edit(
+        "src/wc.c",
+        "                             : stat (file[i], &fstatus[i].st));\n",
+        "                             : stat (file[i], &fstatus[i].st));\n      COSY_END;\n",
+    ),
+)
+
+# git compares the attributes of every file that the index names, in threads of its own.  Its loop
+# is divided: choose up to 64 entries, ask for their attributes (the region), compare.
+_GIT = (
+    _after("preload-index.c", '#include "cache.h"\n', "#include <cosy/cosy.h>\n"),
+    Edit(
+        "preload-index.c",
+        "static void *preload_thread(void *_data)\n{",
+        """#define AHEAD 64
+
+struct ahead {
+	int count;
+	struct cache_entry *entry[AHEAD];
+	const char *name[AHEAD];
+	int failed[AHEAD];
+	struct stat st[AHEAD];
+};
+
+static void compare_ahead(struct index_state *index, struct ahead *a)
+{
+	COSY_START;
+	for (int i = 0; i < a->count; i++)
+		a->failed[i] = lstat(a->name[i], &a->st[i]);
+	COSY_END;
+	for (int i = 0; i < a->count; i++) {
+		struct cache_entry *ce = a->entry[i];
+
+		if (a->failed[i])
+			continue;
+		if (ie_match_stat(index, ce, &a->st[i], CE_MATCH_RACY_IS_DIRTY|CE_MATCH_IGNORE_FSMONITOR))
+			continue;
+		ce_mark_uptodate(ce);
+		mark_fsmonitor_valid(index, ce);
+	}
+	a->count = 0;
+}
+
+static void *preload_thread(void *_data)
+{
+	struct ahead *ahead = xcalloc(1, sizeof(*ahead));
+""",
+    ),
+    Edit("preload-index.c", "		struct stat st;\n\n		if (ce_stage(ce))", "\n		if (ce_stage(ce))"),
+    Edit(
+        "preload-index.c",
+        """		if (lstat(ce->name, &st))
+			continue;
+		if (ie_match_stat(index, ce, &st, CE_MATCH_RACY_IS_DIRTY|CE_MATCH_IGNORE_FSMONITOR))
+			continue;
+		ce_mark_uptodate(ce);
+		mark_fsmonitor_valid(index, ce);
+	} while (--nr > 0);
+""",
+        """		ahead->entry[ahead->count] = ce;
+		ahead->name[ahead->count++] = ce->name;
+		if (ahead->count == AHEAD)
+			compare_ahead(index, ahead);
+	} while (--nr > 0);
+	compare_ahead(index, ahead);
+	free(ahead);
+""",
+    ),
+)
+
+# dash's `read` reads a byte at a time, since the rest is not its own.
+_DASH = (
+    _after("src/miscbltin.c", '#include "shell.h"\n', "#include <cosy/cosy.h>\n"),
+    Edit(
+        "src/miscbltin.c",
+        "\tgoto start;\n\n\tfor (;;) {\n\t\tswitch (read(0",
+        "\tstartloc = p - (char *)stackblock();\n\tnewloc = startloc - 1;\n\n"
+        "\tCOSY_START;\n\tfor (;;) {\n\t\tswitch (read(0",
+    ),
+    Edit("src/miscbltin.c", "start:\n\t\t\tstartloc = p", "\t\t\tstartloc = p"),
+    Edit("src/miscbltin.c", "out:\n\trecordregion(startloc, p", "\tCOSY_END;\nout:\n\trecordregion(startloc, p"),
+)
+
+
+@dataclass(frozen=True)
+class Package:
+    """A Debian source package, and its marks.  bash runs the commands in its folder, with $CC and $JOBS.
+
+    `build` runs a second time once the marks are made, and compiles what they changed.
+    """
+
+    configure: str
+    build: str
+    programs: dict[str, str]  # name: path from the package's folder
+    edits: tuple[Edit, ...]
+
+
+PACKAGES = {
+    "coreutils": Package(
+        'FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
+        'make -s -j"$JOBS" CC="$CC" src/du src/chmod src/wc',
+        {"du": "src/du", "chmod": "src/chmod", "wc": "src/wc"},
+        (*_fts("lib/fts.c"), *_WC),
+    ),
+    "findutils": Package(
+        './configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
+        'make -s -j"$JOBS" CC="$CC" -C gl && make -s -j"$JOBS" CC="$CC" -C lib && make -s CC="$CC" -C find find',
+        {"find": "find/find"},
+        _fts("gl/lib/fts.c"),
+    ),
+    "git": Package(
+        "true",
+        'make -s -j"$JOBS" CC="$CC" CFLAGS=-O2 NO_CURL=1 NO_EXPAT=1 NO_OPENSSL=1 NO_TCLTK=1 NO_GETTEXT=1'
+        " NO_PYTHON=1 NO_PERL=1 git",
+        {"git": "git"},
+        _GIT,
+    ),
+    "dash": Package(
+        './configure -q CC="$CC" CFLAGS=-O2',
+        'make -s -j"$JOBS" CC="$CC"',
+        {"dash": "src/dash"},
+        _DASH,
+    ),
+}
