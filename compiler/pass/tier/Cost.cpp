@@ -6,10 +6,11 @@
 // each iteration of a loop costs more than outside.  Code on a conditional path
 // counts by the probability that LLVM gives the path, which includes profiles.
 // How often a loop iterates is not known.  A loop that may make calls is
-// assumed to iterate AssumedRounds times; any other as often as it may.  Loops
-// in loops iterate MaxRounds times together at most, and what is lost in
-// assumed iterations never outweighs an iteration that mostly makes a call
-// (bounded).
+// assumed to iterate AssumedRounds times; a loop that recurses as often as it
+// takes for one recursive call, because each of those calls counts by itself;
+// any other loop as often as it may.  Loops in loops iterate MaxRounds times
+// together at most, and what is lost in assumed iterations never outweighs an
+// iteration that mostly makes a call (bounded).
 //
 //===----------------------------------------------------------------------===//
 #include "tier/Cost.h"
@@ -84,9 +85,10 @@ namespace {
 /// Knows how often a function's loops iterate, and its blocks run.
 class Rounds : public CountedLoops {
   DenseMap<const Loop *, int64_t> Known;
+  const Recursion &In;
 
 public:
-  explicit Rounds(Function &F) : CountedLoops(F) {}
+  Rounds(Function &F, const Recursion &In) : CountedLoops(F), In(In) {}
 
   /// False for a function of which no copy counts what its loops lose.
   bool CountLosses = true;
@@ -122,7 +124,7 @@ public:
     // Where inner loops make the calls, rounds are not as many as bytes.
     bool Calls =
         any_of(L, [&](const Loop *Inner) { return mayMakeCall(*Inner); });
-    int64_t Ret = Calls ? AssumedRounds : MaxRounds;
+    int64_t Ret = Calls || recursions(L) > 0 ? assumed(L) : MaxRounds;
     if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
       Ret = std::min<int64_t>(Exactly, MaxRounds);
     else if (unsigned Bound = SE.getSmallConstantMaxTripCount(&L))
@@ -135,10 +137,32 @@ public:
     return Known[&L] = Ret;
   }
 
-  /// True if that number is known.
+  /// Returns how many rounds a loop is assumed to go that may make calls.
+  int64_t assumed(const Loop &L) {
+    double Part = recursions(L);
+    return Part > 0
+               ? std::clamp<int64_t>(std::lround(1 / Part), 1, AssumedRounds)
+               : AssumedRounds;
+  }
+
+  /// True if the number that of() returns is known.
   bool areKnown(const Loop &L) { return SE.getSmallConstantTripCount(&L) != 0; }
 
 private:
+  /// Returns how many recursive calls a round of L makes outside of inner
+  /// loops.
+  double recursions(const Loop &L) {
+    double Ret = 0;
+    for (const BasicBlock *BB : L.blocks())
+      if (LI.getLoopFor(BB) == &L)
+        Ret += often(*BB, &L) * count_if(*BB, [&](const Instruction &I) {
+                 const auto *Call = dyn_cast<CallBase>(&I);
+                 return Call &&
+                        is_contained(In.Recursing, Call->getCalledFunction());
+               });
+    return Ret;
+  }
+
   /// Returns how often a loop goes all its way round.  When it ends is a guess
   /// that no round depends on.
   double rounds(const Loop &L) {
@@ -321,7 +345,7 @@ public:
     auto [It, New] = Known.insert({&F, Gain{}});
     if (!New)
       return It->second;
-    Rounds Loops(const_cast<Function &>(F));
+    Rounds Loops(const_cast<Function &>(F), In);
     bool Copied = is_contained(In.Copied, &F);
     Loops.CountLosses = Copied;
     Gain Ret = ofEntry(F, Loops);
@@ -342,7 +366,7 @@ public:
   /// Sums up the rounds of a loop that could be counted, but are not.
   Gain ofAssumed(const Loop &L, Rounds &Loops) {
     return ofRound(L, Loops) *
-           (Loops.often(*L.getHeader(), nullptr) * AssumedRounds);
+           (Loops.often(*L.getHeader(), nullptr) * Loops.assumed(L));
   }
 
   /// Sums up a round that only goes through these blocks.
@@ -588,7 +612,7 @@ static bool isAtCall(const BasicBlock *WayIn, const Loop &L) {
 void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
                         const Recursion &In, RegionCost &Ret) {
   Estimate E(In);
-  Rounds Loops(const_cast<Function &>(Body));
+  Rounds Loops(const_cast<Function &>(Body), In);
   Gain Entry = E.ofEntry(Body, Loops), All;
   SmallSetVector<const Loop *, 4> Entered;
   bool AnySaves = false;
@@ -686,7 +710,7 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
                                                  const Recursion &In,
                                                  RegionCost &Cost) {
   SmallVector<SeldomCall, 4> Ret;
-  Rounds A(Body);
+  Rounds A(Body, In);
   Estimate E(In);
   Cost.SureEntry = Cost.Entry;
   Cost.SureRounds = Cost.Rounds;

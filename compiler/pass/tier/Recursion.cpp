@@ -11,6 +11,7 @@
 #include "region/Extracted.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include <utility>
 
 using namespace llvm;
 using namespace cosy;
@@ -60,6 +61,20 @@ static bool canEnter(const Function &F) {
          });
 }
 
+/// Finds the copied functions that lead to one of Entered.
+static void findRecursing(Recursion &In) {
+  In.Recursing.assign(In.Entered.begin(), In.Entered.end());
+  for (bool More = true; std::exchange(More, false);)
+    for (Function *F : In.Copied)
+      if (!is_contained(In.Recursing, F) &&
+          any_of(calleesOf(*F), [&](Function *Callee) {
+            return is_contained(In.Recursing, Callee);
+          })) {
+        In.Recursing.push_back(F);
+        More = true;
+      }
+}
+
 Recursion cosy::findRecursion(const Extracted &R, ArrayRef<Function *> Hosts) {
   Recursion Ret;
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
@@ -78,5 +93,6 @@ Recursion cosy::findRecursion(const Extracted &R, ArrayRef<Function *> Hosts) {
       if (!is_contained(Ret.Copied, G))
         Ret.Copied.push_back(G);
   }
+  findRecursing(Ret);
   return Ret;
 }

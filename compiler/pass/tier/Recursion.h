@@ -16,6 +16,8 @@ struct Recursion {
   /// These and the functions that they call.  Each of Entered comes before the
   /// functions that only it calls.
   llvm::SmallVector<llvm::Function *, 8> Copied;
+  /// Of Copied, those that may call one of Entered, directly or not.
+  llvm::SmallVector<llvm::Function *, 8> Recursing;
 };
 
 /// Finds the functions that a region's body calls and that recurse, except

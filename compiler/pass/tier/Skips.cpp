@@ -169,12 +169,12 @@ public:
     return true;
   }
 
-  /// True if an addition in each such round costs little: the round is long, or
-  /// waits for the next pointer of a list.  In a loop over bytes it is a tenth
-  /// of the round.
+  /// True if an addition in each such round costs little: the round is long,
+  /// goes through an inner loop, or waits for the next pointer of a list.  In a
+  /// loop over bytes it is a tenth of the round.
   bool areWorthAdding() const {
     return alwaysCallFunctions() || alwaysLength() >= MinAdded ||
-           followsPointers();
+           alwaysLoop() || followsPointers();
   }
 
 private:
@@ -190,6 +190,14 @@ private:
       if (Latch && A.DT.dominates(BB, Latch))
         Ret += BB->sizeWithoutDebug();
     return Ret;
+  }
+
+  /// True if each round without a call enters an inner loop.
+  bool alwaysLoop() const {
+    const BasicBlock *Latch = L.getLoopLatch();
+    return Latch && any_of(L.getSubLoops(), [&](const Loop *Inner) {
+             return A.DT.dominates(Inner->getHeader(), Latch);
+           });
   }
 
   bool isOwnCall(const BasicBlock &BB) const {
