@@ -34,9 +34,14 @@ using llvm::StringRef;
 static bool isLibcHeader(StringRef Path) {
   static const llvm::StringSet<> Folders = {"arpa", "bits", "netinet", "sys"};
   static const llvm::StringSet<> Files = {
-      "ctype.h",  "dirent.h",  "fcntl.h", "inttypes.h", "mqueue.h", "poll.h",
-      "sched.h",  "signal.h",  "stdio.h", "stdlib.h",   "string.h", "time.h",
-      "unistd.h", "strings.h", "utime.h", "pthread.h",  "spawn.h"};
+      "ctype.h",     "dirent.h",   "err.h",      "error.h",   "fcntl.h",
+      "fnmatch.h",   "fts.h",      "ftw.h",      "getopt.h",  "glob.h",
+      "grp.h",       "inttypes.h", "langinfo.h", "libgen.h",  "locale.h",
+      "malloc.h",    "mqueue.h",   "mntent.h",   "netdb.h",   "poll.h",
+      "pthread.h",   "pwd.h",      "regex.h",    "sched.h",   "search.h",
+      "semaphore.h", "signal.h",   "spawn.h",    "stdio.h",   "stdlib.h",
+      "string.h",    "strings.h",  "syslog.h",   "termios.h", "time.h",
+      "unistd.h",    "utime.h",    "wchar.h",    "wctype.h",  "wordexp.h"};
   namespace path = llvm::sys::path;
   StringRef Folder = path::parent_path(Path);
   return Files.contains(path::filename(Path)) ||
