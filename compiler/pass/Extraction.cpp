@@ -17,6 +17,7 @@
 #include "region/Normalize.h"
 #include "region/ObjectSizes.h"
 #include "region/PointerCalls.h"
+#include "region/VariadicCalls.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -72,6 +73,7 @@ cosy::extractRegions(Function &F, ArrayRef<Function *> Hosts, RegionEnd End,
   normalizeCallees(F, FAM);
   if (EndsBeforeCalls) {
     promotePointerCalls(F);
+    fixVariadicCalls(F);
     inlineMixed(F, Hosts, FAM);
     threadExits(F, FAM);
   }

@@ -16,8 +16,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// True for a function of which tools see each call.
-static bool isInstrumented(const Function &F) {
+bool cosy::isInstrumented(const Function &F) {
   return any_of(ArrayRef<StringRef>{"instrument-function-entry",
                                     "instrument-function-entry-inlined",
                                     "instrument-function-exit",

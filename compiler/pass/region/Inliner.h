@@ -9,6 +9,9 @@
 
 namespace cosy {
 
+/// True for a function of which tools see each call (-finstrument-functions).
+bool isInstrumented(const llvm::Function &F);
+
 /// True if LLVM can inline the function and no tool sees its calls
 /// (-finstrument-functions).
 bool isInlinable(const llvm::Function &Callee);
