@@ -66,7 +66,8 @@ static long walk(int depth)
 	if (stat(depth & 1 ? "/no/such/file" : "/", &st) < 0)
 		note("%d: %s: %s", depth, "/no/such/file", strerror(errno));
 	sum += measure(text, "%s%c%-3d|%08lx", "ab", 'c', depth, 0xfffffl * depth);
-	sum += 3 * numbered(depth % 4, text, sizeof(text), "<%.*s %u>", 3, "abcdef", (unsigned)depth);
+	sum += 3 *
+	       numbered(depth % 4, text, sizeof(text), "<%.*s %u>", 3, "abcdef", (unsigned)depth);
 	note("%s", text);
 	return depth > 5 ? sum : sum + walk(depth + 1);
 }
@@ -80,7 +81,8 @@ int main(void)
 	for (int i = 0; i < 5; i++) {
 		sum += getpid() > 0;
 		note("%d", i);
-		sum += measure(text, "%s/%d", "path", i * 1000) + numbered(i, text, sizeof(text), "none");
+		sum += measure(text, "%s/%d", "path", i * 1000) +
+		       numbered(i, text, sizeof(text), "none");
 	}
 	sum += walk(0);
 	COSY_END;
