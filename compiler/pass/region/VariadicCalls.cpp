@@ -127,6 +127,36 @@ static bool areFormattedOnce(const Function &F) {
   return true;
 }
 
+static void promoteLocals(Function &F) {
+  SmallVector<AllocaInst *, 8> Locals;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
+      Locals.push_back(A);
+  DominatorTree DT(F);
+  PromoteMemToReg(Locals, DT);
+}
+
+/// Inlines what clang inlines anyway and takes a list: _FORTIFY_SOURCE makes
+/// vsnprintf such a function.
+static void inlineListWrappers(Function &F) {
+  SmallPtrSet<const Value *, 2> Lists;
+  SmallVector<CallBase *, 4> Calls;
+  for (Instruction &I : instructions(F))
+    if (isa<VAStartInst>(I))
+      Lists.insert(listOf(I));
+  for (Instruction &I : instructions(F)) {
+    auto *C = dyn_cast<CallInst>(&I);
+    const Function *Callee = C ? C->getCalledFunction() : nullptr;
+    if (Callee && Callee->hasFnAttribute(Attribute::AlwaysInline) &&
+        isInlinable(*Callee) && any_of(C->args(), [&](const Value *Arg) {
+          return Lists.contains(getUnderlyingObject(Arg));
+        }))
+      Calls.push_back(C);
+  }
+  if (inlineCalls(Calls, [&](CallBase &C) { return is_contained(Calls, &C); }))
+    promoteLocals(F);
+}
+
 /// Returns what F does with its arguments, if it only formats them.
 static std::optional<ArgumentUses> findUses(Function &F) {
   ArgumentUses Ret;
@@ -183,15 +213,6 @@ static CallInst *formatDirectly(CallInst &C, const ListFormatter &Of,
   return New;
 }
 
-static void promoteLocals(Function &F) {
-  SmallVector<AllocaInst *, 8> Locals;
-  for (Instruction &I : F.getEntryBlock())
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
-      Locals.push_back(A);
-  DominatorTree DT(F);
-  PromoteMemToReg(Locals, DT);
-}
-
 /// Makes the copy of F for a call, or returns null.
 static Function *copyFor(const CallInst &C, Function &F,
                          const ArgumentUses &Uses) {
@@ -243,6 +264,7 @@ static bool fixCall(CallInst &C) {
   for (unsigned I = F->arg_size(); I < C.arg_size(); ++I)
     if (C.isByValArgument(I))
       return false;
+  inlineListWrappers(*F);
   std::optional<ArgumentUses> Uses = findUses(*F);
   Function *Copy = Uses ? copyFor(C, *F, *Uses) : nullptr;
   if (!Copy)
