@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A function that recurses reports errors by <err.h> and <error.h>, and ends the program by them.
 // expect: compiled
+// expect with -fexceptions: native: no body here, and no system call
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <err.h>
