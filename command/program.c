@@ -71,8 +71,9 @@ static bool gives_rights(int fd, const struct stat *st)
 {
 	if (st->st_mode & (S_ISUID | S_ISGID))
 		return true;
-	return getuid() && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
-	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	/* Last, since a filter may end the process for prctl(2). */
+	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0 &&
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
 /* Looks into a regular file: see file_refusal. */

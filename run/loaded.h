@@ -14,9 +14,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Notes, when the program starts, `given`, which lies on the stack; only if the kernel does not
- * give the same.  It gives none before Linux 6.4, where a filter has prctl fail; and another one
- * where the program's loader is not the kernel (PRoot's), which sets the one on the stack right.
+ * Notes, when the program starts, the auxiliary vector `given`, which lies on the stack.  To ask the
+ * kernel for it later, by prctl(2), would end a program that a filter allows no prctl(2).
  */
 void loaded_begin(const ElfW(auxv_t) * given);
 

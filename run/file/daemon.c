@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "../cosyd/protocol.h"
 #include "environment.h"
 #include "file/daemon.h"
+#include "filter.h"
 #include "lock.h"
 #include "mask.h"
 #include "syscall.h"
@@ -38,18 +38,12 @@ static struct {
 static uint32_t connection_lock; /* taken with all signals blocked, since a handler might read */
 static bool dropped;		 /* since the last SYNC */
 
-/* True if a filter may end the process for a call that the program itself never makes. */
-static bool process_is_sandboxed(void)
-{
-	return cosy_syscall6(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
-}
-
 static bool connection_intact(void)
 {
 	struct stat st;
 
 	return connection.state == CONNECTED &&
-	       cosy_syscall3(SYS_getpid, 0, 0, 0) == connection.pid && !process_is_sandboxed() &&
+	       cosy_syscall3(SYS_getpid, 0, 0, 0) == connection.pid && !filter_is_there() &&
 	       !cosy_syscall3(SYS_fstat, connection.socket, (unsigned long)&st, 0) &&
 	       st.st_dev == connection.dev && st.st_ino == connection.ino;
 }
@@ -176,7 +170,7 @@ static void connection_make(void)
 	int fd = -1;
 
 	connection.state = NONE;
-	if (wanted_is("0") || process_is_sandboxed())
+	if (wanted_is("0") || filter_is_there())
 		return;
 	connection.socket = socket_connect();
 	if (connection.socket < 0)

@@ -17,6 +17,7 @@
 #include "environment.h"
 #include "file/lease_thread.h"
 #include "file/watchdog.h"
+#include "filter.h"
 #include "lock.h"
 #include "metadata/metadata.h"
 #include "mask.h"
@@ -55,6 +56,7 @@ static struct thread {
 	uint32_t state; /* a futex */
 	uint32_t alive; /* 1; when the thread ends the kernel puts 0 here, and wakes */
 	pid_t process, number;
+	bool filtered; /* by seccomp: few calls are safe */
 	int probe; /* a descriptor of the program's */
 	int self;  /* if it has descriptors of its own: one for the process */
 	int timer; /* below 0: none */
@@ -280,7 +282,8 @@ static uint32_t thread_begin(void)
 {
 	thread->part = 1;
 	thread->timer = -1;
-	cosy_syscall3(SYS_prctl, PR_SET_NAME, (unsigned long)"cosy-leases", 0);
+	if (!thread->filtered)
+		cosy_syscall3(SYS_prctl, PR_SET_NAME, (unsigned long)"cosy-leases", 0);
 	watchdog_begin();
 	if (!thread_raise_priority())
 		return REFUSED;
@@ -363,12 +366,6 @@ void lease_thread_go_above(int priority)
 		thread_go_above(thread->number, thread->below);
 }
 
-/* True if a filter may end the process for a call that the program itself never makes. */
-static bool thread_is_filtered(void)
-{
-	return cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0) != 0;
-}
-
 static bool thread_start(int fd, const struct lease_thread_work *work)
 {
 	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -382,7 +379,8 @@ static bool thread_start(int fd, const struct lease_thread_work *work)
 	thread->process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	thread->probe = fd;
 	thread->work = *work;
-	shares_table |= thread_is_filtered();
+	thread->filtered = filter_is_there();
+	shares_table |= thread->filtered;
 	metadata_before_thread();
 	thread->alive = 1;
 	started = NEXT(clone)(thread_run, (char *)thread + STACK, flags, NULL, &thread->number,

@@ -10,6 +10,7 @@
 
 #include "../../include/uapi/linux/cosy.h"
 #include "../../include/uapi/linux/cosy_watch.h"
+#include "filter.h"
 #include "loaded.h"
 #include "metadata/metadata.h"
 #include "metadata/watcher.h"
@@ -84,47 +85,13 @@ static int watcher_fd(void)
 	return -EMFILE;
 }
 
-/*
- * True if a filter may end the process for a call that the program itself never makes.  This asks by
- * calls that ld.so has just made, so that a filter which the process was started with has let them
- * pass; prctl(2) is not one of these.
- */
-static bool is_filtered(void)
-{
-	static const char field[] = "\nSeccomp:\t";
-	long fd = cosy_syscall6(SYS_openat, AT_FDCWD, (uintptr_t)"/proc/thread-self/status",
-				O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	bool found = false, filtered = false;
-	unsigned int matched = 0;
-	char text[512];
-	long size;
-
-	if (fd < 0)
-		return true;
-	/* Its lines may be as long as there are groups. */
-	while (!found && (size = cosy_syscall3(SYS_read, fd, (uintptr_t)text, sizeof(text))) > 0) {
-		for (long i = 0; i < size && !found; i++) {
-			found = matched == sizeof(field) - 1;
-			if (found)
-				filtered = text[i] != '0';
-			else if (text[i] == field[matched])
-				matched++;
-			else
-				matched = text[i] == field[0];
-		}
-	}
-	cosy_syscall3(SYS_close, fd, 0, 0);
-	/* Kernels without filters do not have the line. */
-	return filtered || (!found && size < 0);
-}
-
 static bool watcher_may_open(void)
 {
 	static bool is_libc;
 
 	if (!is_libc)
 		is_libc = stat_is_libc();
-	return is_libc && !is_filtered();
+	return is_libc && !filter_in_status();
 }
 
 /* Another thread is a reason that may go away, but each attempt costs more than a stat. */

@@ -73,10 +73,10 @@ static void same_everywhere(const char *map)
 	CHECK(next_variable("environ") == dlsym(RTLD_DEFAULT, "environ"));
 }
 
-/* Keeps the kernel from giving its description of the process. */
-static void deny_vector(void)
+/* Nothing may ask the kernel for its description of the process. */
+static void forbid_prctl(void)
 {
-	CHECK(!filter_arm_argument(SYS_prctl, 0x41555856, SECCOMP_RET_ERRNO | EINVAL, 0));
+	CHECK(!filter_arm(SYS_prctl, SECCOMP_RET_KILL_PROCESS, 0));
 }
 
 static const ElfW(auxv_t) * vector;
@@ -114,13 +114,14 @@ static void nothing(void) {}
 
 int main(int argc, char **argv, char **envp)
 {
-	static void (*const before[])(void) = {nothing, deny_vector, note_old_vector,
+	static void (*const before[])(void) = {nothing, forbid_prctl, note_old_vector,
 					       replace_vector};
 
 	CHECK(argc == 2);
 	while (*envp)
 		envp++;
 	vector = (const ElfW(auxv_t) *)(envp + 1);
+	loaded_begin(vector);
 	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
 		pid_t child = fork();
 		int status;
