@@ -111,6 +111,7 @@
  *	  process.c		the process of a watcher, and whether it may make a READ
  *	  descriptor.c		a watcher's descriptor
  *	  admit.c		inodes that cannot change unnoticed
+ *	  way.c		finds the directory of a READ, and guards the way to it
  *	  children.c		READ: entries of a directory with their attributes
  *
  * ../core validates compounds and sandboxes their code.

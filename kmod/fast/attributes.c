@@ -323,6 +323,42 @@ static __always_inline void mount_fill(const struct path *path, struct kstat *re
 	ret->attributes_mask |= STATX_ATTR_MOUNT_ROOT;
 }
 
+bool cosy_attributes_fill(const struct path *path, struct stat *to)
+{
+	struct inode *inode = d_backing_inode(path->dentry);
+	const bool coarse = cosy_times_are_coarse(inode);
+	struct user_namespace *ns = current_user_ns();
+	struct kstat asked __cosy_uninitialized;
+	struct timespec64 time;
+
+	if (!shmem_setting || READ_ONCE(*shmem_setting) == SHMEM_SETTING_FORCE ||
+	    !tmpfs_answers_inode(path, inode) || !tmpfs_is_unflagged(inode))
+		return false;
+	if (!coarse)
+		cosy_query_change(inode, STATX_BASIC_STATS, &asked);
+	to->st_dev = new_encode_dev(inode->i_sb->s_dev);
+	to->st_ino = inode->i_ino;
+	to->st_nlink = data_race(inode->i_nlink);
+	to->st_mode = data_race(inode->i_mode);
+	to->st_uid = cosy_uid_seen(ns, data_race(inode->i_uid));
+	to->st_gid = cosy_gid_seen(ns, data_race(inode->i_gid));
+	to->__pad0 = 0;
+	to->st_rdev = new_encode_dev(inode->i_rdev);
+	to->st_size = i_size_read(inode);
+	to->st_blksize = i_blocksize(inode);
+	to->st_blocks = data_race(inode->i_blocks);
+	time = data_race(inode_get_atime(inode));
+	to->st_atime = time.tv_sec;
+	to->st_atime_nsec = time.tv_nsec;
+	time = coarse ? data_race(inode_get_mtime(inode)) : asked.mtime;
+	to->st_mtime = time.tv_sec;
+	to->st_mtime_nsec = time.tv_nsec;
+	time = coarse ? data_race(inode_get_ctime(inode)) : asked.ctime;
+	to->st_ctime = time.tv_sec;
+	to->st_ctime_nsec = time.tv_nsec;
+	return true;
+}
+
 static noinline int statx_ask(struct cosy_activation *run, const struct path *path, int flags,
 			      u32 mask, struct statx __user *to, bool more)
 {

@@ -47,6 +47,13 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 /* Asks the security module about reading a file's attributes.  0, or why not; -ENOSYS: not known. */
 int cosy_may_get_attributes(const struct path *path);
 
+/*
+ * Fills in all of a struct stat, up to its padding, if tmpfs would answer with the fields of the
+ * inode, and no attribute of statx is set.  False: the file system has to be asked.  The caller has
+ * asked the security module.
+ */
+bool cosy_attributes_fill(const struct path *path, struct stat *to);
+
 /* Tells whether cosy_extended_attributes can answer for this kernel's statx(2). */
 bool cosy_statx_is_known(void);
 

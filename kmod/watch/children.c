@@ -4,25 +4,27 @@
  *
  * A READ goes in this order, on which all of it rests:
  *
- *  1. find the directory, and register it and those on the way to it
+ *  1. find the directory, and register it and those on the way to it (way.c)
  *  2. read the words of the way and of the numbers
  *  3. wait for mounts; give up if a directory on the way is being changed, or is not registered
- *  4. find the directory again, and check permissions
+ *  4. check that the way leads to the directory, and permissions
  *  5. lock the directory against changes of its entries
- *  6. for each entry: register its inode, read its word, check that it is stable, read attributes
+ *  6. register the entries' inodes
+ *  7. for each entry: read its word, check that its inode is stable, read attributes
  *
- * A change whose hook ran before 1 holds its lock in 3 or 6, or is complete and seen in 4 or 6.  A
- * change whose hook runs later changes a word that was read in 2 or 6.
+ * A change whose hook ran before 1 or 6 holds its lock in 3 or 7, or is complete and seen in 4 or 7.
+ * A change whose hook runs later changes a word that was read in 2 or 7.
  */
 #include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/fcntl.h>
+#include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/fs_struct.h>
 #include <linux/kdev_t.h>
 #include <linux/mount.h>
 #include <linux/namei.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
 #include <linux/static_call.h>
@@ -39,28 +41,13 @@
 #include "watch/children.h"
 #include "watch/hooks.h"
 #include "watch/process.h"
+#include "watch/reading.h"
 #include "watch/watcher.h"
+#include "watch/way.h"
 
-#define ENTRIES_SIZE (28 << 10)
-#define PREFIX_SIZE  256
-#define MAX_STEPS    (4 * COSY_WATCH_COUNT) /* entries that are passed under a directory's lock */
+#define MAX_STEPS (4 * COSY_WATCH_COUNT) /* entries that are passed under a directory's lock */
 
-/* A READ under way. */
-struct cosy_watch_reading {
-	struct cosy_watcher *watcher;
-	const struct cosy_watch_read *asked;
-	struct cosy_watch_read *ret; /* the same */
-	char prefix[PREFIX_SIZE];
-	char name[NAME_MAX + 1];
-	struct qstr name_text;
-	struct path dir;
-	struct dentry *children[COSY_WATCH_COUNT];
-	u32 count, used;
-	u32 tick;
-	u8 entries[ENTRIES_SIZE] __aligned(sizeof(u64));
-};
-
-/* --- The way to the directory ------------------------------------------------------------------ */
+/* --- What is asked for ------------------------------------------------------------------------- */
 
 /* Tells whether a path has a component of two dots: the way back is not the way that it went. */
 static bool path_goes_up(const char *path)
@@ -82,6 +69,7 @@ static int strings_get(struct cosy_watch_reading *r)
 	long length;
 
 	r->prefix[0] = 0;
+	r->prefix_length = 0;
 	if (asked->prefix) {
 		length = strncpy_from_user(r->prefix, u64_to_user_ptr(asked->prefix),
 					   sizeof(r->prefix));
@@ -90,6 +78,7 @@ static int strings_get(struct cosy_watch_reading *r)
 		if (length == sizeof(r->prefix) || path_goes_up(r->prefix) ||
 		    (length && asked->dirfd != AT_FDCWD))
 			return -EOPNOTSUPP;
+		r->prefix_length = length;
 	}
 	length = strncpy_from_user(r->name, u64_to_user_ptr(asked->name), sizeof(r->name));
 	if (length < 0)
@@ -100,88 +89,7 @@ static int strings_get(struct cosy_watch_reading *r)
 	return cosy_is_component(&r->name_text) && !memchr(r->name, '/', length) ? 0 : -EOPNOTSUPP;
 }
 
-/* Finds the directory: a reference in `ret`. */
-static int directory_find(const struct cosy_watch_reading *r, struct path *ret)
-{
-	struct fd fd;
-
-	if (r->prefix[0])
-		return kern_path(r->prefix, LOOKUP_FOLLOW | LOOKUP_DIRECTORY | LOOKUP_NO_SYMLINKS,
-				 ret);
-	if (r->asked->dirfd == AT_FDCWD) {
-		get_fs_pwd(current->fs, ret);
-		return 0;
-	}
-	fd = fdget(r->asked->dirfd);
-	/* EBADF would be about the watcher's own descriptor. */
-	if (!fd_file(fd))
-		return -EOPNOTSUPP;
-	*ret = fd_file(fd)->f_path;
-	path_get(ret);
-	/* A file that is open for reading may be listed by the caller. */
-	if (!(fd_file(fd)->f_mode & FMODE_READ) || !d_is_dir(ret->dentry)) {
-		fdput(fd);
-		path_put(ret);
-		return -EOPNOTSUPP;
-	}
-	fdput(fd);
-	return 0;
-}
-
-/* Calls `visit` for the directories on the way to that of the READ.  0, or what ended it. */
-static int way_visit(struct cosy_watch_reading *r,
-		     int (*visit)(struct cosy_watch_reading *r, struct inode *dir))
-{
-	struct path at, stop, parent;
-	int error = 0, steps;
-
-	if (!r->prefix[0])
-		return 0;
-	if (r->prefix[0] == '/')
-		get_fs_root(current->fs, &stop);
-	else
-		get_fs_pwd(current->fs, &stop);
-	at = r->dir;
-	path_get(&at);
-	/* A directory that has left its mount has no way to it, but an end. */
-	for (steps = 0; !error && !path_equal(&at, &stop); steps++) {
-		if (steps == COSY_WATCH_WAYS - 1) {
-			error = -EOPNOTSUPP;
-		} else if (at.dentry == at.mnt->mnt_root) {
-			/* The directory below is a name on the way as well. */
-			if (follow_up(&at) && cosy_watch_mount_is_own(at.mnt))
-				error = visit(r, d_inode(at.dentry));
-			else
-				error = -EOPNOTSUPP;
-		} else if (IS_ROOT(at.dentry)) {
-			error = -EOPNOTSUPP;
-		} else {
-			parent.mnt = mntget(at.mnt);
-			parent.dentry = dget_parent(at.dentry);
-			path_put(&at);
-			at = parent;
-			error = cosy_watch_mount_is_own(at.mnt) ? visit(r, d_inode(at.dentry))
-								: -EOPNOTSUPP;
-		}
-	}
-	path_put(&at);
-	path_put(&stop);
-	return error;
-}
-
-static int way_register(struct cosy_watch_reading *r, struct inode *dir)
-{
-	/* The hooks must see changes of every directory on the way. */
-	if (!cosy_hooks_see_directory(dir))
-		return -EOPNOTSUPP;
-	return cosy_watcher_register_way(r->watcher, dir) ? 0 : -EAGAIN;
-}
-
-/* A directory that was not registered has come to be on the way since. */
-static int way_check(struct cosy_watch_reading *r, struct inode *dir)
-{
-	return cosy_watch_is_changing(dir) || !cosy_watcher_has_way(r->watcher, dir) ? -EAGAIN : 0;
-}
+/* --- The permission to list ---------------------------------------------------------------------- */
 
 static int hook_file_none(struct file *file, int mask)
 {
@@ -213,23 +121,36 @@ void __init cosy_watch_children_init(void)
 		static_call_update(cosy_open_untold, (typeof(&open_untold))open);
 }
 
-/* Asks for what readdir asks each time, of a directory that the caller has opened. */
-static int descriptor_check(const struct cosy_watch_reading *r)
-{
-	struct fd fd = fdget(r->asked->dirfd);
-	int error = -EAGAIN;
+#define DESCRIPTORS 16 /* that are looked through */
 
-	if (fd_file(fd) && path_equal(&fd_file(fd)->f_path, &r->dir) &&
-	    (fd_file(fd)->f_mode & FMODE_READ))
-		error = static_call(cosy_hook_file)(fd_file(fd), MAY_READ);
-	fdput(fd);
-	return error;
+/*
+ * Returns a file by which the caller has the directory open for reading, or NULL.  Only the calling
+ * thread has these descriptors, so the file stays open.
+ */
+static struct file *descriptor_search(const struct path *dir)
+{
+	struct files_struct *files = current->files;
+	struct file *file, *found = NULL;
+	u32 fd;
+
+	if (atomic_read(&files->count) != 1)
+		return NULL;
+	rcu_read_lock();
+	for (fd = 0; !found && fd < DESCRIPTORS; fd++) {
+		file = files_lookup_fd_raw(files, fd);
+		if (file && file->f_path.dentry == dir->dentry && path_equal(&file->f_path, dir) &&
+		    (file->f_mode & FMODE_READ))
+			found = file;
+	}
+	rcu_read_unlock();
+	return found;
 }
 
 /*
- * Asks for what opendir and readdir ask.  A descriptor's directory was opened.  For others it is
- * opened now, as the last one was if nothing has changed since.  No listener of fanotify is asked,
- * so none that may deny an open or a read may watch the file system.
+ * Asks for what opendir and readdir ask.  A directory that the caller has open was opened, so only
+ * readdir's question is left.  Any other one is opened now, as the last one was if nothing has
+ * changed since.  No listener of fanotify is asked, so none that may deny an open or a read may
+ * watch the file system.
  */
 static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_read *read)
 {
@@ -242,8 +163,9 @@ static int listing_check(struct cosy_watch_reading *r, const struct cosy_watch_r
 	error = path_permission(&r->dir, MAY_EXEC);
 	if (error)
 		return error;
-	if (r->asked->dirfd != AT_FDCWD)
-		return descriptor_check(r);
+	file = r->asked->dirfd != AT_FDCWD ? fd_file(r->fd) : descriptor_search(&r->dir);
+	if (file)
+		return static_call(cosy_hook_file)(file, MAY_READ);
 	if (watcher->listed_word == read->dir_word && watcher->listed_value == read->dir_value &&
 	    watcher->listed_way == read->way)
 		return 0;
@@ -281,7 +203,7 @@ static struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r, const st
 {
 	struct cosy_watch_entry *entry = (void *)(r->entries + r->used);
 	u32 length = ALIGN(sizeof(*entry) + name->len + 1, sizeof(u64));
-	u32 room = min_t(u32, r->asked->entries_size, ENTRIES_SIZE);
+	u32 room = min_t(u32, r->asked->entries_size, COSY_WATCH_ENTRIES_SIZE);
 
 	if (name->len > NAME_MAX || length > room - r->used)
 		return NULL;
@@ -387,67 +309,114 @@ static __always_inline bool statx_agrees(const struct kstat *stat,
 }
 
 /*
- * As vfs_getattr, but after the first entry the file system itself is asked, and fields are not
- * cleared that it sets or nobody reads.  It has to be asked, since a query has effects there
- * (multigrain times).
+ * Asks the file system, as vfs_getattr does after it has asked the security module.  Fields are not
+ * cleared that the file system sets or nobody reads.  It has to be asked, since a query has effects
+ * there (multigrain times).
  */
-static __always_inline int attributes_get(const struct path *path, struct kstat *stat,
-					  struct cosy_watch_read *ret)
+static __always_inline int file_system_ask(const struct path *path, struct kstat *stat,
+					   const struct cosy_watch_read *ret)
 {
 	const struct inode *inode = d_inode(path->dentry);
-	int error = -ENOSYS;
+	int error;
 
-	if (likely(ret->stx_mask && inode->i_op->getattr &&
-		   !(inode->i_flags & (S_AUTOMOUNT | S_DAX))))
-		error = cosy_may_get_attributes(path);
-	if (unlikely(error == -ENOSYS)) {
-		error = vfs_getattr(path, stat, STATX_BASIC_STATS, 0);
-		if (!error && !ret->stx_mask)
-			statx_note(stat, ret);
-		return error;
-	}
-	if (error)
-		return error;
 	stat->result_mask = STATX_BASIC_STATS;
 	stat->attributes = stat->attributes_mask = 0;
 	error = inode->i_op->getattr(cosy_mnt_idmap(path->mnt), path, stat, STATX_BASIC_STATS, 0);
 	return error || statx_agrees(stat, ret) ? error : -EOPNOTSUPP;
 }
 
-static void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *entry,
-		       struct dentry *child)
+/* Asks the kernel, which also answers what all entries have of struct statx. */
+static noinline int kernel_ask(const struct path *path, struct kstat *stat,
+			       struct cosy_watch_read *ret)
 {
-	struct path path = { .mnt = r->dir.mnt, .dentry = child };
-	const struct inode *inode = d_inode(child);
-	struct kstat stat __cosy_uninitialized; /* attributes_get fills in what is used */
-	u32 word;
-	u64 value;
+	int error = vfs_getattr(path, stat, STATX_BASIC_STATS, 0);
+
+	if (!error && !ret->stx_mask)
+		statx_note(stat, ret);
+	return error;
+}
+
+/* Fills in the attributes of an entry.  False: they are not to be given out. */
+static __always_inline bool attributes_fill(struct cosy_watch_read *ret,
+					    struct cosy_watch_entry *entry, const struct path *path)
+{
+	const struct inode *inode = d_inode(path->dentry);
+	struct stat *to = (struct stat *)entry->stat;
+	struct kstat stat __cosy_uninitialized; /* the file system fills in what is used */
+	int error = -ENOSYS;
 
 	static_assert(sizeof(entry->stat) == offsetof(struct stat, __unused));
-	if (!inode || READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE))
-		return;
-	word = cosy_watcher_register(r->watcher, inode);
-	if (!word)
-		return;
-	value = atomic64_read(cosy_watch_word(r->watcher, word));
-	smp_mb();
+	if (likely(ret->stx_mask && inode->i_op->getattr &&
+		   !(inode->i_flags & (S_AUTOMOUNT | S_DAX))))
+		error = cosy_may_get_attributes(path);
+	if (likely(!error) && cosy_attributes_fill(path, to)) {
+		entry->attributes = 0;
+		return true;
+	}
+	if (likely(!error))
+		error = file_system_ask(path, &stat, ret);
+	else if (error == -ENOSYS)
+		error = kernel_ask(path, &stat, ret);
 	/* st_blksize shows that huge pages were switched on for all of tmpfs. */
-	if (!cosy_watch_is_stable(inode) || attributes_get(&path, &stat, r->ret) ||
-	    stat.blksize != i_blocksize(inode)) {
-		cosy_watcher_unregister(r->watcher, word);
+	if (error || stat.blksize != i_blocksize(inode))
+		return false;
+	stat_fill(to, &stat);
+	entry->attributes = stat.attributes & ~COSY_STATX_ATTR_OWN;
+	return true;
+}
+
+static __always_inline struct cosy_watch_entry *entry_after(struct cosy_watch_entry *entry)
+{
+	return (void *)entry + entry->length;
+}
+
+/* Registers the inodes of the entries, except those that cannot be given out. */
+static void entries_register(struct cosy_watch_reading *r)
+{
+	struct cosy_watch_entry *entry = (void *)r->entries;
+	const struct dentry *child;
+	u32 i;
+
+	for (i = 0; i < r->count; i++, entry = entry_after(entry)) {
+		child = r->children[i];
+		if (d_inode(child) &&
+		    !(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
+			entry->word = cosy_watcher_register(r->watcher, d_inode(child));
+	}
+	cosy_watcher_settle();
+}
+
+static __always_inline void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *entry,
+				       struct dentry *child)
+{
+	struct path path = { .mnt = r->dir.mnt, .dentry = child };
+
+	/* Another name of the inode may have ended the registration: see below. */
+	if (unlikely(!entry->word || !cosy_watcher_has(r->watcher, entry->word))) {
+		entry->word = 0;
 		return;
 	}
-	stat_fill((struct stat *)entry->stat, &stat);
-	entry->attributes = stat.attributes & ~COSY_STATX_ATTR_OWN;
-	entry->value = value;
-	entry->word = word;
+	entry->value = atomic64_read(cosy_watch_word(r->watcher, entry->word));
+	/* The word is read before what is checked. */
+	smp_rmb();
+	if (likely(cosy_watch_is_stable(d_inode(child)) && attributes_fill(r->ret, entry, &path)))
+		return;
+	cosy_watcher_unregister(r->watcher, entry->word);
+	entry->word = 0;
+	entry->value = 0;
+}
+
+static void child_put(struct dentry *child)
+{
+	/* Not the last reference, since a file system in memory has one of its own. */
+	if (unlikely(!cosy_lockref_add(&child->d_lockref, 2, -1)))
+		dput(child);
 }
 
 static int children_read(struct cosy_watch_reading *r)
 {
 	struct dentry *dir = r->dir.dentry, *asked;
-	struct cosy_watch_entry *entry;
-	u8 *at = r->entries;
+	struct cosy_watch_entry *entry = (void *)r->entries;
 	u32 i;
 
 	r->name_text.hash = full_name_hash(dir, r->name, r->name_text.len);
@@ -456,12 +425,11 @@ static int children_read(struct cosy_watch_reading *r)
 		return -ENOENT;
 	if (d_really_is_positive(asked))
 		children_take(r, asked);
-	dput(asked);
-	for (i = 0; i < r->count; i++) {
-		entry = (void *)at;
+	child_put(asked);
+	entries_register(r);
+	for (i = 0; i < r->count; i++, entry = entry_after(entry)) {
 		entry_fill(r, entry, r->children[i]);
-		dput(r->children[i]);
-		at += entry->length;
+		child_put(r->children[i]);
 	}
 	return r->count ? 0 : -ENOENT;
 }
@@ -473,26 +441,18 @@ static int directory_read(struct cosy_watch_reading *r, struct cosy_watch_read *
 {
 	struct cosy_watcher *watcher = r->watcher;
 	struct inode *inode = d_inode(r->dir.dentry);
-	struct path again;
-	bool same;
 	int error;
 
 	ret->dir_value = atomic64_read(cosy_watch_word(watcher, ret->dir_word));
 	ret->way = atomic64_read(cosy_watch_word(watcher, COSY_WATCH_WAY));
 	ret->numbers = atomic64_read(cosy_watch_word(watcher, COSY_WATCH_NUMBERS));
-	smp_mb();
+	cosy_watcher_settle();
 	if (cosy_watcher_has_ticked(watcher, r->tick))
 		return -EAGAIN;
 	cosy_watch_settle_mounts();
-	error = cosy_watch_is_changing(inode) ? -EAGAIN : way_visit(r, way_check);
-	if (!error)
-		error = directory_find(r, &again);
+	error = cosy_watch_is_changing(inode) ? -EAGAIN : cosy_way_check(r);
 	if (error)
 		return error;
-	same = path_equal(&r->dir, &again);
-	path_put(&again);
-	if (!same)
-		return -EAGAIN;
 	error = listing_check(r, ret);
 	if (!error)
 		error = cosy_watch_check_process(watcher);
@@ -509,7 +469,6 @@ static int directory_read(struct cosy_watch_reading *r, struct cosy_watch_read *
 static void mount_fill(const struct path *dir, struct cosy_watch_read *ret)
 {
 	ret->flags = cosy_times_are_coarse(d_inode(dir->dentry)) ? 0 : COSY_WATCH_COUNTED_TIMES;
-	ret->pad = 0;
 	if (cosy_mount_ids_are_known())
 		ret->stx_mnt_id = cosy_mount_id(dir->mnt);
 	else
@@ -521,13 +480,13 @@ static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *r
 	int error = strings_get(r);
 
 	if (!error)
-		error = directory_find(r, &r->dir);
+		error = cosy_way_find(r);
 	if (error)
 		return error;
 	r->tick = cosy_watcher_begin(r->watcher);
 	error = -EOPNOTSUPP;
 	if (cosy_watch_mount_is_own(r->dir.mnt) && cosy_watch_admits_directory(r->dir.dentry))
-		error = way_visit(r, way_register);
+		error = cosy_way_register(r);
 	if (!error) {
 		read->dir_word =
 			cosy_watcher_register_directory(r->watcher, d_inode(r->dir.dentry));
@@ -535,7 +494,7 @@ static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *r
 	}
 	cosy_watcher_finish(r->watcher);
 	mount_fill(&r->dir, read);
-	path_put(&r->dir);
+	cosy_way_leave(r);
 	if (error)
 		return error;
 	read->used = r->used;
@@ -550,8 +509,11 @@ long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read)
 	struct cosy_watch_reading *r = watcher->reading;
 	int error;
 
-	if (!read->count || read->count > COSY_WATCH_COUNT || read->before >= COSY_WATCH_COUNT)
+	if (!read->count || read->count > COSY_WATCH_COUNT || read->before >= COSY_WATCH_COUNT ||
+	    (read->request & ~COSY_WATCH_ALONE))
 		return -EINVAL;
+	if ((read->request & COSY_WATCH_ALONE) && !thread_group_empty(current))
+		return -EAGAIN;
 	error = cosy_watch_check_process(watcher);
 	if (error)
 		return error;

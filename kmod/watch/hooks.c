@@ -194,13 +194,7 @@ static void __init trace_named(enum kind kind, const char *name, bool optional)
 
 /* --- Tables of file systems ----------------------------------------------------------------- */
 
-struct op_table {
-	const struct inode_operations *directory, *file;
-};
-
-enum { TMPFS, EXT4, TABLE_CNT };
-
-static struct op_table tables[TABLE_CNT] __ro_after_init;
+struct cosy_op_table cosy_op_tables[COSY_OP_TABLE_CNT] __ro_after_init;
 static struct module *ext4_module;
 
 static void __init trace_common(const struct inode_operations *op)
@@ -215,7 +209,7 @@ static void __init trace_common(const struct inode_operations *op)
 		reason = "atomic_open";
 }
 
-static void __init trace_table(const struct op_table *table,
+static void __init trace_table(const struct cosy_op_table *table,
 			       const struct xattr_handler *const *xattr)
 {
 	const struct inode_operations *dir = table->directory;
@@ -241,7 +235,7 @@ static void __init trace_table(const struct op_table *table,
 
 static void __init trace_tmpfs(void)
 {
-	struct op_table *table = &tables[TMPFS];
+	struct cosy_op_table *table = &cosy_op_tables[COSY_TMPFS];
 
 	table->directory = cosy_unexported_data("shmem_dir_inode_operations");
 	table->file = cosy_unexported_data("shmem_inode_operations");
@@ -251,7 +245,7 @@ static void __init trace_tmpfs(void)
 /* ext4 is watched if it is there when this module is loaded.  It then stays. */
 static void __init trace_ext4(void)
 {
-	struct op_table *table = &tables[EXT4];
+	struct cosy_op_table *table = &cosy_op_tables[COSY_EXT4];
 	struct file_system_type *type;
 
 	table->directory = cosy_unexported_data("ext4_dir_inode_operations");
@@ -261,7 +255,7 @@ static void __init trace_ext4(void)
 	type = get_fs_type("ext4");
 	if (!type) {
 		/* It is being unloaded.  Another one might come to these addresses. */
-		*table = (struct op_table){};
+		*table = (struct cosy_op_table){};
 		return;
 	}
 	ext4_module = type->owner;
@@ -385,23 +379,4 @@ bool cosy_hooks_unregister(void)
 	module_put(ext4_module);
 	ext4_module = NULL;
 	return removed;
-}
-
-/* --- Admission ------------------------------------------------------------------------------ */
-
-bool cosy_hooks_see_directory(const struct inode *dir)
-{
-	return dir->i_op == tables[TMPFS].directory ||
-	       (tables[EXT4].directory && dir->i_op == tables[EXT4].directory);
-}
-
-bool cosy_hooks_see_file(const struct inode *inode)
-{
-	return inode->i_op == tables[TMPFS].file ||
-	       (tables[EXT4].file && inode->i_op == tables[EXT4].file);
-}
-
-bool cosy_hooks_see_tmpfs(const struct inode *inode)
-{
-	return inode->i_op == tables[TMPFS].file || inode->i_op == tables[TMPFS].directory;
 }

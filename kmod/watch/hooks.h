@@ -27,9 +27,33 @@ bool cosy_hooks_are_in_place(void);
 /* Tells whether tracing works so far that cosy_hooks_unregister would take the hooks away. */
 bool cosy_hooks_can_be_removed(void);
 
+/* A file system's operations, all of which that change attributes are traced; NULL: none are. */
+struct cosy_op_table {
+	const struct inode_operations *directory, *file;
+};
+
+enum { COSY_TMPFS, COSY_EXT4, COSY_OP_TABLE_CNT };
+
+extern struct cosy_op_table cosy_op_tables[COSY_OP_TABLE_CNT];
+
 /* Tells whether hooks see all changes of an inode: its operations are of a table with hooks. */
-bool cosy_hooks_see_directory(const struct inode *dir);
-bool cosy_hooks_see_file(const struct inode *inode);
-bool cosy_hooks_see_tmpfs(const struct inode *inode);
+static inline bool cosy_hooks_see_directory(const struct inode *dir)
+{
+	return dir->i_op == cosy_op_tables[COSY_TMPFS].directory ||
+	       (cosy_op_tables[COSY_EXT4].directory &&
+		dir->i_op == cosy_op_tables[COSY_EXT4].directory);
+}
+
+static inline bool cosy_hooks_see_file(const struct inode *inode)
+{
+	return inode->i_op == cosy_op_tables[COSY_TMPFS].file ||
+	       (cosy_op_tables[COSY_EXT4].file && inode->i_op == cosy_op_tables[COSY_EXT4].file);
+}
+
+static inline bool cosy_hooks_see_tmpfs(const struct inode *inode)
+{
+	return inode->i_op == cosy_op_tables[COSY_TMPFS].file ||
+	       inode->i_op == cosy_op_tables[COSY_TMPFS].directory;
+}
 
 #endif /* COSY_HOOKS_H */

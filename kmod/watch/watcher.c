@@ -114,7 +114,7 @@ void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event)
 		return;
 	bucket = &buckets[bucket_of(inode->i_sb, inode->i_ino)];
 	/*
-	 * Pairs with slot_register: the lock of the change, or the count of openers, was changed by
+	 * Pairs with cosy_watcher_settle: the lock of the change, or the count of openers, was changed by
 	 * an atomic operation before this.
 	 */
 	smp_mb__after_atomic();
@@ -232,12 +232,6 @@ static __always_inline bool slot_add(struct cosy_watch_slot *slot,
 	return added;
 }
 
-/* Pairs with cosy_watch_note: the caller now reads the word, and then locks and counts. */
-static __always_inline void slot_settle(void)
-{
-	smp_mb();
-}
-
 static __always_inline u32 word_register(struct cosy_watcher *watcher, const struct inode *inode,
 					 bool way)
 {
@@ -255,7 +249,6 @@ static __always_inline u32 word_register(struct cosy_watcher *watcher, const str
 			return 0;
 		watcher->next = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
 	}
-	slot_settle();
 	return slot->word;
 }
 
@@ -285,7 +278,6 @@ bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode 
 			return false;
 		watcher->next_way = (i + 1) % COSY_WATCH_WAYS;
 	}
-	slot_settle();
 	return true;
 }
 
@@ -305,6 +297,7 @@ bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir)
 void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word)
 {
 	slot_remove(&watcher->slots[word]);
+	watcher->slots[word].reading = 0;
 }
 
 /* --- Processes ----------------------------------------------------------------------------- */
@@ -376,15 +369,16 @@ static void process_end(struct cosy_watcher *watcher)
 	watcher_end(watcher);
 }
 
-static void process_compare(struct cosy_watcher *watcher)
+static void thread_begin(struct cosy_watcher *watcher)
 {
+	word_change(watcher, COSY_WATCH_WAY);
 	if (task_tgid(current) != watcher->process)
 		watcher_end(watcher);
 }
 
 void cosy_watch_note_thread(void)
 {
-	process_note(process_compare);
+	process_note(thread_begin);
 }
 
 void cosy_watch_end_process(void)

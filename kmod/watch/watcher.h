@@ -104,8 +104,9 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm);
 void cosy_watcher_destroy(struct cosy_watcher *watcher);
 
 /*
- * Register an inode: return its word, whose value may be read afterwards.  0: its bucket is full, by
- * the watchers of all users or by those of this one.  Called under the watcher's lock.
+ * Register an inode: return its word.  0: its bucket is full, by the watchers of all users or by those
+ * of this one.  Called under the watcher's lock.  cosy_watcher_settle has to be called after this
+ * and before locks and counts are checked.
  * If the watcher has not registered it yet, the slot that was registered first gives way, and its
  * word changes; but none of the same READ.
  */
@@ -116,8 +117,19 @@ u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct i
 bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir);
 /* Tells whether this READ has registered the directory as one on the way. */
 bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir);
+/* Pairs with cosy_watch_note: what was registered before is visible to hooks. */
+static __always_inline void cosy_watcher_settle(void)
+{
+	smp_mb();
+}
+
 /* Ends what cosy_watcher_register began, for an inode that is not given out.  Its word changes. */
 void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word);
+/* Tells whether the inode that this READ registered by that word still is. */
+static inline bool cosy_watcher_has(const struct cosy_watcher *watcher, u32 word)
+{
+	return watcher->slots[word].reading == watcher->readings;
+}
 
 /*
  * Begin and end a READ, whose answer ends at the next tick, at most a second from now.  The first
@@ -141,7 +153,10 @@ void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event);
 /* The calling process's numbers of directories, or its current directory, change. */
 void cosy_watch_note_numbers(void);
 void cosy_watch_note_directory(void);
-/* The calling process makes a thread, which cannot be followed if only the memory is the watcher's. */
+/*
+ * The calling process makes a thread, so answers that only one thread may use end.  It cannot be
+ * followed if only the memory is the watcher's.
+ */
 void cosy_watch_note_thread(void);
 /* The calling process, or all of its mount namespace, does what cannot be followed. */
 void cosy_watch_end_process(void);

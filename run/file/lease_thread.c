@@ -57,9 +57,9 @@ static struct thread {
 	uint32_t alive; /* 1; when the thread ends the kernel puts 0 here, and wakes */
 	pid_t process, number;
 	bool filtered; /* by seccomp: few calls are safe */
-	int probe; /* a descriptor of the program's */
-	int self;  /* if it has descriptors of its own: one for the process */
-	int timer; /* below 0: none */
+	int probe;     /* a descriptor of the program's */
+	int self;      /* if it has descriptors of its own: one for the process */
+	int timer;     /* below 0: none */
 	bool watched;
 	long part;	/* the times above are divided by it */
 	uint32_t below; /* the program's highest real-time priority; 0: none */

@@ -95,6 +95,8 @@ COLD static struct set *set_make(struct set **place)
 	set->size = FEWEST;
 	set->step = 1;
 	set->last = set->tables;
+	for (int i = 0; i < RECENT; i++)
+		set->recent[i] = set->tables;
 	for (int i = 0; i < TABLES; i++)
 		set->tables[i].dirfd = -1;
 	if (__atomic_compare_exchange_n(place, &none, set, false, __ATOMIC_ACQ_REL,
@@ -107,7 +109,7 @@ COLD static struct set *set_make(struct set **place)
 /* Returns the thread's set, which was not taken, or NULL. */
 static struct set *set_take(void)
 {
-	struct set **place = set_place();
+	struct set **place = alone() ? &sets[0] : set_place();
 	struct set *set = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 
 	if (unlikely(!set)) {
@@ -158,7 +160,7 @@ static struct table *table_find(struct set *set, int dirfd, const char *path, un
 	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
 		if (t->dirfd == dirfd && table_has_prefix(t, path, prefix)) {
 			t->used = ++set->clock;
-			return set->last = t;
+			return t;
 		}
 		if (t->used < oldest->used)
 			oldest = t;
@@ -180,7 +182,7 @@ static struct table *table_find(struct set *set, int dirfd, const char *path, un
 	oldest->text[prefix] = 0;
 	if (dirfd != AT_FDCWD && !metadata_turns[dirfd])
 		__atomic_fetch_add(&metadata_turns[dirfd], 1, __ATOMIC_SEQ_CST);
-	return set->last = oldest;
+	return oldest;
 }
 
 /* Mixes the words of a name of `length` bytes, of which the last one is filled up with zeros. */
@@ -292,6 +294,8 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		.entries = (uintptr_t)table->bytes,
 		.entries_size = BYTES,
 		.count = table->size,
+		/* A thread that libc does not know of would use the same set. */
+		.request = alone() ? COSY_WATCH_ALONE : 0,
 		.before = backwards	  ? table->size - 1
 			  : table->learnt ? 0
 					  : table->size / 2,
@@ -438,7 +442,7 @@ static bool set_serve(struct set *set, const struct request *request)
 {
 	const struct cosy_watch_entry *entry;
 	const char *path = request->path;
-	struct table *table = set->last;
+	struct table *table;
 	unsigned int prefix, length;
 	int dirfd = request->dirfd;
 
@@ -449,8 +453,10 @@ static bool set_serve(struct set *set, const struct request *request)
 		dirfd = AT_FDCWD;
 	if (dirfd != AT_FDCWD && (prefix || (unsigned int)dirfd >= METADATA_FDS))
 		return false;
+	table = *set_recent(set, dirfd);
 	if (table->dirfd != dirfd || !table_has_prefix(table, path, prefix))
 		table = table_find(set, dirfd, path, prefix);
+	*set_recent(set, dirfd) = set->last = table;
 	path += prefix;
 	if (table->count && !table_holds(table))
 		table_judge(set, table);
@@ -488,6 +494,7 @@ static const struct cosy_watch_entry *table_again(struct table *table, int dirfd
 static bool serve(const struct request *request, int flags)
 {
 	const struct cosy_watch_entry *entry;
+	struct table *table;
 	struct set *set;
 	bool served;
 
@@ -501,12 +508,17 @@ static bool serve(const struct request *request, int flags)
 	set = set_take();
 	if (!set)
 		return false;
-	entry = table_next(set->last, request->dirfd, request->path);
+	table = *set_recent(set, request->dirfd);
+	entry = table_next(table, request->dirfd, request->path);
 	if (!entry)
-		entry = table_again(set->last, request->dirfd, request->path);
+		entry = table_again(table, request->dirfd, request->path);
 	/* A table that no longer holds is read again. */
-	served = entry && entry_holds(set->last, entry) ? entry_serve(set->last, entry, request)
-							: set_serve(set, request);
+	if (entry && entry_holds(table, entry)) {
+		set->last = table;
+		served = entry_serve(table, entry, request);
+	} else {
+		served = set_serve(set, request);
+	}
 	set_leave(set);
 	return served;
 }

@@ -9,8 +9,9 @@
  * when it was read.  A table is made when the program has asked for a few names of a directory; it
  * begins with few entries, and has more if those were asked for.
  *
- * Tables are in sets.  A call takes its thread's set, by the thread's stack, and makes the system
- * call if the set is taken: by another thread, or by the call that a signal handler interrupted.
+ * Tables are in sets.  In a process with one thread all calls use the first set.  Otherwise a call
+ * takes its thread's set, by the thread's stack.  It makes the system call if the set is taken: by
+ * another thread, or by the call that a signal handler interrupted.
  * Nobody ever waits.
  */
 #ifndef COSY_RUN_TABLE_H
@@ -35,6 +36,7 @@
 enum {
 	SETS = 8,
 	TABLES = 8,    /* in a set */
+	RECENT = 8,    /* a power of 2 */
 	PREFIX = 248,  /* bytes of a path before the last component */
 	BYTES = 28672, /* of entries in a table */
 	FEWEST = 8,    /* entries of a READ */
@@ -79,6 +81,7 @@ struct set {
 	unsigned int clock, patience, size;
 	unsigned int step, learnt; /* of the last table that learnt one */
 	struct table *last;
+	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */
 	struct table tables[TABLES];
 };
 
@@ -107,6 +110,15 @@ static inline void set_take_alone(struct set *set)
 	__asm__ volatile("" ::: "memory");
 }
 
+/*
+ * Returns the place of the table to try first.  A program that goes down a tree uses the tables of
+ * several directories alternately, whose descriptors follow each other.
+ */
+static inline struct table **set_recent(struct set *set, int dirfd)
+{
+	return &set->recent[(unsigned int)dirfd % RECENT];
+}
+
 static inline void set_leave(struct set *set)
 {
 	__atomic_store_n(&set->taken, false, __ATOMIC_RELEASE);
@@ -128,19 +140,20 @@ static inline bool table_holds(const struct table *table)
 		 __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_ACQUIRE) == table->turn));
 }
 
-/*
- * True if the string is the entry's name, which is padded with zeros to words.  No word of the
- * string is read from a page that the string may not reach.
- */
-static __attribute__((always_inline)) inline bool entry_is(const struct cosy_watch_entry *entry,
-							   const char *name)
+/* True if words of a name may be read although they are beyond its end: its page has room. */
+static inline bool name_has_room(const char *name)
+{
+	return ((uintptr_t)name & 4095) <= 4096 - 264;
+}
+
+/* True if the string, which has room, is the entry's name, which is padded with zeros to words. */
+static __attribute__((always_inline)) inline bool entry_matches(
+	const struct cosy_watch_entry *entry, const char *name)
 {
 	const uint64_t *own = (const uint64_t *)(entry + 1);
 	unsigned int left = entry->name_length;
 	uint64_t word;
 
-	if (unlikely(((uintptr_t)name & 4095) > 4096 - 264))
-		return !strcmp((const char *)own, name);
 	for (; left >= 8; left -= 8, name += 8) {
 		__builtin_memcpy(&word, name, 8);
 		if (word != *own++)
@@ -149,6 +162,12 @@ static __attribute__((always_inline)) inline bool entry_is(const struct cosy_wat
 	/* With its NUL. */
 	__builtin_memcpy(&word, name, 8);
 	return !((word ^ *own) << (56 - 8 * left));
+}
+
+static inline bool entry_is(const struct cosy_watch_entry *entry, const char *name)
+{
+	return likely(name_has_room(name)) ? entry_matches(entry, name)
+					   : !strcmp((const char *)(entry + 1), name);
 }
 
 /* True if the path begins with the table's prefix; false if that is hard to say. */
@@ -201,7 +220,10 @@ static inline void table_count(struct table *table)
 	stats.metadata_served++;
 }
 
-/* Returns the entry that is expected to be asked for, if that is what the path names; or NULL. */
+/*
+ * Returns the entry that is expected to be asked for, if that is what the path names.  NULL: it is
+ * not, or that is hard to say.
+ */
 static __attribute__((always_inline)) inline const struct cosy_watch_entry *table_next(
 	struct table *table, int dirfd, const char *path)
 {
@@ -211,7 +233,8 @@ static __attribute__((always_inline)) inline const struct cosy_watch_entry *tabl
 		     !path_has_prefix(path, table)))
 		return NULL;
 	entry = table_entry(table, table->next);
-	if (unlikely(!entry_is(entry, path + table->prefix)))
+	path += table->prefix;
+	if (unlikely(!name_has_room(path) || !entry_matches(entry, path)))
 		return NULL;
 	table->learnt = 1;
 	table->next += table->step;
@@ -219,15 +242,16 @@ static __attribute__((always_inline)) inline const struct cosy_watch_entry *tabl
 }
 
 /*
- * Serves fstatat(2) from the table that was used last, in a process with one thread.  False: nothing
- * has been done, and metadata_serve has to be tried.
+ * Serves fstatat(2) from the table that was used last for the descriptor, in a process with one
+ * thread.  False: nothing has been done, and metadata_serve has to be tried.
  */
 static __attribute__((always_inline)) inline bool table_serve(int dirfd, const char *path,
 							      struct stat *ret, int flags)
 {
 	const struct cosy_watch_entry *entry;
 	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
-	struct set *set = __atomic_load_n(set_place(), __ATOMIC_ACQUIRE);
+	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
+	struct table *table;
 	bool holds = false;
 
 	if (unlikely(!set || set->taken || !flag || !*flag || vfork_parent ||
@@ -236,11 +260,13 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 		     (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT))))
 		return false;
 	set_take_alone(set);
-	entry = table_next(set->last, dirfd, path);
+	table = *set_recent(set, dirfd);
+	entry = table_next(table, dirfd, path);
 	/* The words are read after the path's bytes and before the answer counts. */
-	if (likely(entry && entry_holds(set->last, entry))) {
+	if (likely(entry && entry_holds(table, entry))) {
 		stat_copy(ret, entry);
-		table_count(set->last);
+		table_count(table);
+		set->last = table;
 		holds = true;
 	}
 	set_leave(set);

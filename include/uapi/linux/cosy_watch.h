@@ -71,12 +71,19 @@ struct cosy_watch_read {
 	__u32 dir_word;
 	__u32 stx_mask; /* of all entries, for a mask of basic fields and the mount; 0: not known */
 	__u64 stx_attributes_mask, stx_mnt_id;
-	__u32 flags; /* COSY_WATCH_... */
-	__u32 pad;
+	__u32 flags; /* COSY_WATCH_COUNTED_TIMES */
+	/* in */
+	__u32 request; /* COSY_WATCH_ALONE; other bits are refused */
 };
 
 /* statx(2) returns neither time of change if its mask has neither: the kernel counts queries. */
 #define COSY_WATCH_COUNTED_TIMES 1
+
+/*
+ * The caller uses the answers without regard to other threads: EAGAIN if there is one.  The word of
+ * the way changes before another one begins.
+ */
+#define COSY_WATCH_ALONE 1
 
 #define COSY_IOC_WATCH	    _IOW('C', 0xa0, struct cosy_watch)
 #define COSY_IOC_WATCH_READ _IOWR('C', 0xa1, struct cosy_watch_read)

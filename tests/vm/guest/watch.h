@@ -60,8 +60,8 @@ static inline const struct cosy_watch_entry *answer_find(const struct answer *an
 }
 
 /* 0 and the answer, or -1 and errno. */
-static inline int watcher_read(const struct watcher *watcher, int dirfd, const char *prefix,
-			       const char *name, struct answer *answer)
+static inline int watcher_read_as(const struct watcher *watcher, int dirfd, const char *prefix,
+				  const char *name, __u32 request, struct answer *answer)
 {
 	answer->read = (struct cosy_watch_read){
 		.size = sizeof(answer->read),
@@ -72,6 +72,7 @@ static inline int watcher_read(const struct watcher *watcher, int dirfd, const c
 		.entries_size = sizeof(answer->bytes),
 		.before = 8,
 		.count = 16,
+		.request = request,
 	};
 	answer->entry = NULL;
 	if (ioctl(watcher->fd, COSY_IOC_WATCH_READ, &answer->read))
@@ -80,6 +81,12 @@ static inline int watcher_read(const struct watcher *watcher, int dirfd, const c
 	if (answer->entry && !answer->entry->word)
 		answer->entry = NULL;
 	return 0;
+}
+
+static inline int watcher_read(const struct watcher *watcher, int dirfd, const char *prefix,
+			       const char *name, struct answer *answer)
+{
+	return watcher_read_as(watcher, dirfd, prefix, name, 0, answer);
 }
 
 /* Tells whether the entry that was asked for may be used now. */

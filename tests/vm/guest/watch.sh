@@ -25,7 +25,9 @@ fi
 failed=0
 mkdir -p "$2/guard"
 /t/watch_guard "$2/guard" || failed=1
-/t/watch_attack "$2/attack" || failed=1
+for name in attack threads mounts; do
+	"/t/watch_$name" "$2/$name" || failed=1
+done
 /t/watch_race "$2/race" "$3" || failed=1
 # What programs under the library do.
 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_library "$2/library" || failed=1

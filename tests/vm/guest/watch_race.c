@@ -95,6 +95,10 @@ static void change_directory_mode(void)
 {
 	chmod("t1/m", turn++ & 1 ? 0755 : 0000);
 }
+static void change_mode_above(void)
+{
+	chmod("t1", turn++ & 1 ? 0755 : 0000);
+}
 static void mount_over(void)
 {
 	mount("t", "t1/m", "tmpfs", 0, NULL);
@@ -128,6 +132,7 @@ static const struct {
 	{ "mount over the directory", mount_over, true, false, false },
 	{ "mount above", mount_above, true, false, false },
 	{ "chmod of the directory", change_directory_mode, true, false, true },
+	{ "chmod above", change_mode_above, true, false, true },
 };
 
 static void use_processor(int number)
@@ -227,15 +232,17 @@ static unsigned long case_run(size_t i, unsigned long rounds)
 	return counts.stale;
 }
 
+/* A READ of f meets its inode twice. */
 static void prepare(void)
 {
 	struct timespec times[2] = { { 0, UTIME_OMIT }, { 1000000000, 0 } };
 
 	if (system("umount -l t1/m t1 2>/dev/null; rm -rf *; mkdir -p t1/m t2/m; echo two >t2/m/f; "
-		   ": >t1/m/f; : >f; echo ggg >g; ln f t2/x; sync"))
+		   ": >t1/m/f; : >f; echo ggg >g; ln f t2/x; ln f f2; sync"))
 		perror("prepare");
 	utimensat(AT_FDCWD, "f", times, 0);
 	chmod(".", 0755);
+	chmod("t1", 0755);
 }
 
 int main(int argc, char **argv)
