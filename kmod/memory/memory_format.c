@@ -181,15 +181,14 @@ static bool out_measure(struct memory_text *out, u64 from, u64 most, u64 *length
 
 /*
  * Copies a string's bytes with its NUL, at most `most`.  Returns how many without the NUL; *ended:
- * that is written.
+ * that is written.  Between begin and end.
  */
-static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *ended)
+static __always_inline u64 string_copy(u8 *to, const u8 *from, u64 most, bool *ended)
 {
 	u64 i = 0, word, zeroes, left;
 	int fault = 0;
 	u8 byte;
 
-	cosy_access_begin();
 	for (; i + COSY_WORD <= most; i += COSY_WORD) {
 		word = cosy_peek_word(from + i, &fault);
 		if (unlikely(fault))
@@ -200,8 +199,7 @@ static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *
 			if (!bytes_poke(to + i, word, left + 1))
 				goto fault;
 			*ended = true;
-			i += left;
-			goto out;
+			return i + left;
 		}
 		cosy_poke_word(word, to + i, fault);
 	}
@@ -212,15 +210,23 @@ static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *
 		cosy_poke_byte(byte, to + i, fault);
 		if (!byte) {
 			*ended = true;
-			goto out;
+			return i;
 		}
 	}
-out:
-	cosy_access_end();
 	return i;
 fault:
-	cosy_access_end();
 	return STRING_FAULTED;
+}
+
+/* Does the same by itself. */
+static __always_inline u64 string_write(u8 *to, const u8 *from, u64 most, bool *ended)
+{
+	u64 ret;
+
+	cosy_access_begin();
+	ret = string_copy(to, from, most, ended);
+	cosy_access_end();
+	return ret;
 }
 
 static bool out_string(struct memory_text *out, u64 from, u64 most)
@@ -271,34 +277,120 @@ static __always_inline bool out_get(struct memory_text *out, struct cosy_text_pi
 	return likely(!fault);
 }
 
+/* --- Plain pieces: strings and text as they are, of which paths are made -------------------- */
+
+/* What plain_write has written, and where the next byte goes. */
+struct plain_text {
+	u32 pieces; /* so many are done */
+	u64 total;  /* bytes of them */
+	u8 *to;
+	u64 room;   /* bytes that are reached from there on, with the one for the NUL */
+	bool ended; /* a NUL is at `to` */
+};
+
+/*
+ * Finds where to access the byte at `address`, and how many bytes from there on are reached alike:
+ * to the end of the buffer or of the page.  False if it is no user's.  For a RUN without views.
+ */
+static __always_inline bool plain_place(const struct cosy_program *prog, u64 address, u8 **at,
+					u64 *above)
+{
+	u64 offset = cosy_buffer_offset(prog, address);
+
+	if (likely(cosy_buffer_has_byte(prog, offset))) {
+		offset = cosy_buffer_mask(prog, offset);
+		*at = prog->buffer + offset;
+		*above = prog->buffer_size - offset;
+		return true;
+	}
+	if (unlikely(address >= TASK_SIZE_MAX))
+		return false;
+	*at = (u8 *)(address & array_index_mask_nospec(address, cosy_user_end()));
+	*above = PAGE_SIZE - offset_in_page(*at);
+	return true;
+}
+
+/*
+ * Writes the first pieces, as far as they are plain, and fit where the text begins; r: the
+ * operation's arguments.  Returns what is written; its state stays in registers.  The piece that it
+ * ends at may be written in part, and is to be written again.
+ */
+static __always_inline struct plain_text plain_write(const struct cosy_program *prog,
+						     const u8 *piece, const u64 *r)
+{
+	u64 head, value, length, above, count = r[4];
+	struct plain_text text = { 0 };
+	int fault = 0;
+	u8 *from;
+
+	if (!plain_place(prog, r[1], &text.to, &text.room))
+		return text;
+	text.room = min(text.room, r[2]);
+	cosy_access_begin();
+	for (; text.pieces < count; text.pieces++, piece += sizeof(struct cosy_text_piece)) {
+		head = cosy_peek_word(piece, &fault);
+		value = cosy_peek_word(piece + offsetof(struct cosy_text_piece, value), &fault);
+		if (unlikely(fault))
+			break;
+		text.ended = false;
+		if (head == COSY_PIECE_STRING && value) {
+			if (!plain_place(prog, value, &from, &above))
+				break;
+			above = min(min(above, text.room), (u64)COSY_SLICE);
+			length = string_copy(text.to, from, above, &text.ended);
+			if (unlikely(!text.ended))
+				break;
+		} else if ((u32)head == COSY_PIECE_TEXT) {
+			length = head >> 32;
+			if (length - 1 >= COSY_WORD || length >= text.room)
+				break;
+			if (unlikely(!bytes_poke(text.to, value, length)))
+				break;
+		} else {
+			break;
+		}
+		text.to += length;
+		text.room -= length;
+		text.total += length;
+	}
+	if (text.pieces == count && !text.ended) {
+		cosy_poke_byte(0, text.to, fault);
+		text.ended = true;
+	}
+fault:
+	cosy_access_end();
+	return text;
+}
+
+/* --- Any pieces ------------------------------------------------------------------------------- */
+
 #define format_out memory_text
 #include "format.h"
 #include "memory/reach.h"
 
-u64 cosy_op_format(struct cosy_activation *run, u64 *r)
+/* Writes the pieces after `done`, which have written `total` bytes.  r: the operation's arguments. */
+static noinline u64 format_rest(struct cosy_activation *run, const u64 *r, const u8 *pieces,
+				u32 done, u64 total)
 {
 	u64 size = r[2], count = r[4];
 	struct memory_text out = {
 		.run = run,
-		.to = r[1],
-		.room = size ? size - 1 : 0,
+		.pieces = pieces,
+		.to = r[1] + total,
+		.room = size ? size - 1 - total : 0,
+		.total = total,
 	};
 	struct cosy_text_piece piece __cosy_uninitialized;
 	s64 error = 0;
 
-	if (unlikely(count > COSY_MAX_PIECES))
-		return -EINVAL;
-	if (unlikely(cosy_has_views(run)))
-		cosy_views_write_back_memory(run, r[1], size);
-	out.pieces = cosy_reach(run, r[3], count * sizeof(piece));
-	if (unlikely(count && !out.pieces))
-		goto fault;
 	/* Nothing is reached that is not written to. */
 	if (out.room && count && !out_reach(&out))
 		return 0;
-	for (u32 i = 0; i < count; i++) {
-		if (unlikely(!out_get(&out, &piece, i)))
-			goto fault;
+	for (u32 i = done; i < count; i++) {
+		if (unlikely(!out_get(&out, &piece, i))) {
+			cosy_leave_fault(run, r[3]);
+			return 0;
+		}
 		if (unlikely(!format_piece(&out, &piece, &error)))
 			return error;
 	}
@@ -309,8 +401,26 @@ u64 cosy_op_format(struct cosy_activation *run, u64 *r)
 		out.total--;
 	}
 	return out.total > INT_MAX ? -EOVERFLOW : out.total;
+}
 
-fault:
-	cosy_leave_fault(run, r[3]);
-	return 0;
+u64 cosy_op_format(struct cosy_activation *run, u64 *r)
+{
+	u64 size = r[2], count = r[4];
+	struct plain_text plain = { 0 };
+	const u8 *pieces;
+
+	if (unlikely(count > COSY_MAX_PIECES))
+		return -EINVAL;
+	pieces = cosy_reach(run, r[3], count * sizeof(struct cosy_text_piece));
+	if (unlikely(count && !pieces)) {
+		cosy_leave_fault(run, r[3]);
+		return 0;
+	}
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_write_back_memory(run, r[1], size);
+	else if (likely(size && count))
+		plain = plain_write(run->prog, pieces, r);
+	if (likely(plain.pieces == count && plain.ended))
+		return plain.total;
+	return format_rest(run, r, pieces, plain.pieces, plain.total);
 }

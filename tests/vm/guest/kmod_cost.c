@@ -596,7 +596,7 @@ static void operation_costs(double loop)
 			   MOV(4, 3), CALL_OP(RAW_OP_format)) -
 			      loop;
 	      }),
-	      600);
+	      420);
 	bound("operation: memcpy of 64, other memory",
 	      EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
 	      0);

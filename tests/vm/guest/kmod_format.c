@@ -159,6 +159,52 @@ static void test_format_bounded(void)
 	munmap(plain, 2 * 4096);
 }
 
+/*
+ * Checks paths: strings and text alone, of each length and in each room, where the memory of the
+ * text, of a string or of both ends.
+ */
+static void test_format_plain(void)
+{
+	enum { MOST = 20, ROOM = 48, PLACES = 3 };
+	char *outside =
+		mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *ends[PLACES] = { shared + BUFFER_SIZE, outside + 4096, shared + 8192 };
+	unsigned long wrong = 0;
+
+	MUST(outside != MAP_FAILED && !munmap(outside + 4096, 4096));
+	for (int n = 0; n < PLACES * PLACES * MOST * ROOM; n++) {
+		char *to_end = ends[n % PLACES], *from = ends[n / PLACES % PLACES];
+		int length = n / (PLACES * PLACES) % MOST, room = n / (PLACES * PLACES * MOST);
+		char *to = to_end - room, want[ROOM + 1], name[MOST + 1],
+		     *string = from - length - 1;
+		struct cosy_text_piece pieces[] = {
+			{ .kind = COSY_PIECE_STRING, .value = P("src") },
+			{ .kind = COSY_PIECE_TEXT,
+			  .width = 1 + n % 8,
+			  .value = 0x2f2e2d2c2b2a2928 },
+			{ .kind = COSY_PIECE_STRING, .value = P(string) },
+			{ .kind = COSY_PIECE_TEXT, .width = 2, .value = 0x632e },
+		};
+		int count = 3 + n % 2, all;
+
+		/* The string and the text do not share memory. */
+		if (to_end == from)
+			string -= ROOM, pieces[2].value = P(string);
+		memset(name, 'a' + n % 26, (size_t)length);
+		name[length] = 0;
+		memset(to_end - ROOM, '#', ROOM);
+		strcpy(string, name);
+		memset(want, '#', sizeof(want));
+		all = snprintf(want + ROOM - room, (size_t)room, "src%.*s%s%s", 1 + n % 8,
+			       "()*+,-./", name, count > 3 ? ".c" : "");
+		if (format_run(P(to), (uint64_t)room, P(pieces), (uint64_t)count) != COSY_DONE ||
+		    the_run.run.ret != all || memcmp(to_end - ROOM, want, ROOM))
+			wrong++;
+	}
+	CHECK(!wrong, "%lu paths differ", wrong);
+	munmap(outside, 4096);
+}
+
 static void test_format_refused(void)
 {
 	struct cosy_text_piece piece = { .kind = COSY_PIECE_POINTER + 1 };
@@ -181,6 +227,7 @@ int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
 		{ "format", .run = test_format },
+		{ "plain", .run = test_format_plain },
 		{ "wild", .run = test_format_wild },
 		{ "bounded", .run = test_format_bounded },
 		{ "refused", .run = test_format_refused },
