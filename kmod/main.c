@@ -69,6 +69,7 @@
  *	  next.h, next.c	the name that comes next to the one before it
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
+ *	  symlink.c		a symbolic link at the end of a name
  *	  readlink.c		readlink, readlinkat
  *	  faccessat.c		access, faccessat, faccessat2
  *	  open.h, open.c	open, openat, close
@@ -121,6 +122,7 @@
 #include "fast/attributes.h"
 #include "fast/mount.h"
 #include "fast/permission.h"
+#include "fast/symlink.h"
 #include "kernel/symbols.h"
 #include "kernel/types.h"
 #include "load/cache.h"
@@ -150,6 +152,7 @@ static int __init cosy_init(void)
 	cosy_filter_init();
 	cosy_attributes_init();
 	cosy_permission_init();
+	cosy_symlink_init();
 	cosy_mount_init();
 	cosy_jit_init();
 	error = cosy_cache_init();

@@ -217,16 +217,15 @@ static __always_inline s64 cosy_not_cached(struct cosy_activation *run, const st
 }
 
 /*
- * Finds the entry `name` of `dir`, if the cache knows of it and it needs no more care.  0 and a
- * reference in `*ret`; -ENOENT: there is none; or COSY_ORDINARY, with a guard counted.  With
- * `again` it is likely to be the one found last.
+ * Finds the entry `name` of `dir`, if the cache knows of it.  0 and a reference in `*ret`; -ENOENT:
+ * there is none; or COSY_ORDINARY, with a guard counted.  If the entry needs more care `*refused` is
+ * the guard that fails for it.  With `again` it is likely to be the one found last.
  */
-static __always_inline s64 cosy_child_get(struct cosy_activation *run, struct dentry *dir,
-					  struct qstr *name, bool follow, bool again,
-					  struct dentry **ret)
+static __always_inline s64 cosy_child_look_up(struct cosy_activation *run, struct dentry *dir,
+					      struct qstr *name, bool follow, bool again,
+					      struct dentry **ret, enum cosy_guard *refused)
 {
 	struct dentry *child;
-	enum cosy_guard failed;
 
 	if (unlikely(READ_ONCE(dir->d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE)))
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
@@ -239,16 +238,28 @@ static __always_inline s64 cosy_child_get(struct cosy_activation *run, struct de
 	}
 	if (unlikely(!child))
 		return cosy_not_cached(run, dir);
-	failed = cosy_child_refused(child, follow);
-	if (likely(failed == COSY_GUARDS_HOLD)) {
-		*ret = child;
-		return 0;
-	}
-	dput(child);
-	/* The cache has that there is no such file. */
-	if (failed == COSY_GUARD_CACHED)
+	*refused = cosy_child_refused(child, follow);
+	if (unlikely(*refused == COSY_GUARD_CACHED)) {
+		/* The cache has that there is no such file. */
+		dput(child);
 		return -ENOENT;
-	return cosy_guard_failed(run, failed);
+	}
+	*ret = child;
+	return 0;
+}
+
+/* Does cosy_child_look_up for an entry that needs no more care: otherwise COSY_ORDINARY. */
+static __always_inline s64 cosy_child_get(struct cosy_activation *run, struct dentry *dir,
+					  struct qstr *name, bool follow, bool again,
+					  struct dentry **ret)
+{
+	enum cosy_guard refused;
+	s64 result = cosy_child_look_up(run, dir, name, follow, again, ret, &refused);
+
+	if (likely(result || refused == COSY_GUARDS_HOLD))
+		return result;
+	dput(*ret);
+	return cosy_guard_failed(run, refused);
 }
 
 #endif /* COSY_CHILD_H */

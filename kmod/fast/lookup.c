@@ -13,6 +13,8 @@
  * directory where the name begins (the current one, a descriptor's, or the root), up to an entry
  * that is mounted on.  Such a mount is kept by a reference, as a walk keeps it: meanwhile umount(2)
  * fails with EBUSY.
+ *
+ * `..` is an entry as well: the parent of the directory before it, as long as it is that.
  */
 #include <linux/fs_struct.h>
 #include <linux/mount.h>
@@ -20,6 +22,10 @@
 #include <linux/string.h>
 #include "fast/lookup.h"
 #include "fast/permission.h"
+#include "fast/symlink.h"
+
+/* Stands for the sequence counter of an entry that `..` led to; no counter is odd. */
+#define PREFIX_UP 1U
 
 /* Flags of entries that need more care than a look-up. */
 #define PREFIX_CARE ((DCACHE_MANAGED_DENTRY & ~DCACHE_MOUNTED) | DCACHE_OP_REVALIDATE)
@@ -91,28 +97,68 @@ void cosy_prefix_drop(struct cosy_activation *run)
 		prefix_cut(run, 0);
 }
 
-/* Tells whether entry `i`, which is one of `mnt`, is unchanged. */
-static bool prefix_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, u32 i)
+static bool is_process_root(const struct path *at)
+{
+	struct fs_struct *fs = current->fs;
+	unsigned int seq;
+	bool is;
+
+	do {
+		seq = cosy_fs_read_begin(fs);
+		is = path_equal(&fs->root, at);
+	} while (cosy_fs_read_retry(fs, seq));
+	return is;
+}
+
+/*
+ * Returns the entry that `..` leads to from the directory `at`, without a reference.  NULL: at a root,
+ * and in a mount of a part of a file system, which a directory may have left, the walk decides.
+ */
+static noinline struct dentry *entry_above(const struct path *at)
+{
+	if (at->dentry == at->mnt->mnt_root || at->mnt->mnt_root != at->mnt->mnt_sb->s_root ||
+	    is_process_root(at))
+		return NULL;
+	return READ_ONCE(at->dentry->d_parent);
+}
+
+/* Tells whether entry `i`, which follows the directory `at`, is unchanged. */
+static __always_inline bool prefix_holds(const struct cosy_prefix *prefix, const struct path *at,
+					 u32 i)
 {
 	struct dentry *entry = prefix->entry[i];
 
-	return !read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&
-	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE) && mount_holds(prefix, mnt, i);
+	if (unlikely(prefix->seq[i] == PREFIX_UP)) {
+		if (entry_above(at) != entry)
+			return false;
+	} else if (read_seqcount_retry(&entry->d_seq, prefix->seq[i])) {
+		return false;
+	}
+	return !(READ_ONCE(entry->d_flags) & PREFIX_CARE) && mount_holds(prefix, at->mnt, i);
+}
+
+/* Goes from `at` to entry `i`, or to the root of the mount on it. */
+static __always_inline void prefix_follow(const struct cosy_prefix *prefix, u32 i, struct path *at)
+{
+	at->dentry = prefix->entry[i];
+	if (unlikely(prefix->mount[i])) {
+		at->mnt = prefix->mount[i];
+		at->dentry = at->mnt->mnt_root;
+	}
 }
 
 bool cosy_prefix_holds(const struct cosy_activation *run)
 {
 	const struct cosy_prefix *prefix = &run->names.prefix;
-	struct vfsmount *mnt = prefix->base.mnt;
+	struct path at = prefix->base;
 	u32 i;
 
 	if (!(run->held & COSY_HELD_PREFIX))
 		return true;
 	for (i = 0; i < prefix->depth; i++) {
-		if (!prefix_holds(prefix, mnt, i))
+		if (!prefix_holds(prefix, &at, i))
 			return false;
-		if (unlikely(prefix->mount[i]))
-			mnt = prefix->mount[i];
+		prefix_follow(prefix, i, &at);
 	}
 	return true;
 }
@@ -133,6 +179,37 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 	return seq;
 }
 
+/* Keeps `entry`, the caller's reference, which follows the directory `at` and whose text ends at `end`. */
+static void prefix_keep(struct cosy_activation *run, const struct path *at, struct dentry *entry,
+			unsigned int seq, u32 end)
+{
+	struct cosy_prefix *prefix = &run->names.prefix;
+
+	prefix->entry[prefix->depth] = entry;
+	prefix->seq[prefix->depth] = seq;
+	prefix->mount[prefix->depth] = NULL;
+	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
+		prefix->mount[prefix->depth] = mount_get(at->mnt, entry);
+	prefix->end[prefix->depth++] = end;
+	run->held |= COSY_HELD_PREFIX;
+}
+
+/* Goes to the parent of the directory `at`, and keeps it.  0 or COSY_ORDINARY. */
+static s64 prefix_add_above(struct cosy_activation *run, const struct path *at, u32 end)
+{
+	struct dentry *entry;
+
+	if (!entry_above(at))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	entry = dget_parent(at->dentry);
+	if (entry != entry_above(at) || (READ_ONCE(entry->d_flags) & PREFIX_CARE)) {
+		dput(entry);
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	}
+	prefix_keep(run, at, entry, PREFIX_UP, end);
+	return 0;
+}
+
 /*
  * Looks up the directory `name` of `at`, and keeps it.  0, -ENOENT, or COSY_ORDINARY.
  */
@@ -144,7 +221,11 @@ static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct
 	enum cosy_guard failed;
 	unsigned int seq;
 
-	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
+	if (prefix->depth == COSY_PREFIX_DEPTH)
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	if (name->len == 2 && name->name[0] == '.' && name->name[1] == '.')
+		return prefix_add_above(run, at, end);
+	if (!cosy_is_component(name))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	if (READ_ONCE(dir->d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
@@ -165,13 +246,7 @@ static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct
 	failed = COSY_GUARD_NAME;
 	if (!data_race(d_can_lookup(entry)))
 		goto put;
-	prefix->entry[prefix->depth] = entry;
-	prefix->seq[prefix->depth] = seq;
-	prefix->mount[prefix->depth] = NULL;
-	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
-		prefix->mount[prefix->depth] = mount_get(at->mnt, entry);
-	prefix->end[prefix->depth++] = end;
-	run->held |= COSY_HELD_PREFIX;
+	prefix_keep(run, at, entry, seq, end);
 	return 0;
 
 put:
@@ -240,7 +315,7 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 			return error;
 		/* The same up to the slash: the component is the same, and ends there. */
 		if (likely(i < prefix->depth && prefix->end[i] < same &&
-			   prefix_holds(prefix, dir.mnt, i))) {
+			   prefix_holds(prefix, &dir, i))) {
 			end = prefix->end[i];
 		} else {
 			end = component_end(path, from, length);
@@ -254,11 +329,7 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 				return error;
 			memcpy(prefix->text + from, path + from, end + 1 - from);
 		}
-		dir.dentry = prefix->entry[i];
-		if (unlikely(prefix->mount[i])) {
-			dir.mnt = prefix->mount[i];
-			dir.dentry = dir.mnt->mnt_root;
-		}
+		prefix_follow(prefix, i, &dir);
 	}
 	prefix->dir = dir;
 	return 0;
@@ -369,5 +440,67 @@ s64 cosy_missing_again(struct cosy_activation *run, const struct cosy_found *fou
 	}
 	if (result == -ENOENT && found->dir == &run->names.prefix.dir && !cosy_prefix_holds(run))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	return result;
+}
+
+/* --- Mounts and links at the end ------------------------------------------------------------ */
+
+/* Goes to the file system that is mounted on the entry. */
+static s64 find_on_mount(struct cosy_activation *run, struct cosy_found *found)
+{
+	struct dentry *on = found->path.dentry;
+	struct vfsmount *mount;
+
+	if (READ_ONCE(on->d_flags) & (PREFIX_CARE | DCACHE_OP_REVALIDATE))
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	mount = mount_get(found->path.mnt, on);
+	/* In this name space nothing is mounted there. */
+	if (!mount)
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	if ((READ_ONCE(mount->mnt_root->d_flags) & (PREFIX_CARE | DCACHE_OP_WEAK_REVALIDATE)) ||
+	    d_is_symlink(mount->mnt_root)) {
+		mntput(mount);
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	}
+	found->path.mnt = found->mount = mount;
+	found->path.dentry = dget(mount->mnt_root);
+	/* Nothing of this mount is kept after the call. */
+	found->more = false;
+	dput(on);
+	return 0;
+}
+
+/* Goes to the neighbour that the link leads to. */
+static s64 find_by_link(struct cosy_activation *run, struct cosy_found *found)
+{
+	struct dentry *link = found->path.dentry;
+	struct qstr name;
+	s64 result;
+
+	if (!cosy_symlink_is_served(found->dir, link, &name))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	result = cosy_symlink_follow(found->dir, link);
+	if (result)
+		return result;
+	result = cosy_child_get(run, found->dir->dentry, &name, true, false, &found->path.dentry);
+	/* The way here may have changed as well, and the walk reports it. */
+	if (result == -ENOENT)
+		return cosy_guard_failed(run, COSY_GUARD_CACHED);
+	if (!result)
+		dput(link);
+	return result;
+}
+
+s64 cosy_find_further(struct cosy_activation *run, struct cosy_found *found, enum cosy_guard failed)
+{
+	struct dentry *entry = found->path.dentry;
+	s64 result;
+
+	if (failed == COSY_GUARD_NAME)
+		result = find_by_link(run, found);
+	else
+		result = find_on_mount(run, found);
+	if (unlikely(result))
+		dput(entry);
 	return result;
 }

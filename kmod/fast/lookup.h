@@ -4,9 +4,10 @@
  *
  * lookup.c follows all but the last component of a name of several.  For the last, or the only
  * one, this is what the path walk does, in its order: the directory, the name from the user's
- * memory, the permission to search (with the security module's say), the directory cache.  All
- * else that the walk knows is left to the ordinary call: dots, links to follow, mounts,
- * automounts, hashes and comparisons of the file system's own, names that may have become stale.
+ * memory, the permission to search (with the security module's say), the directory cache, the file
+ * system that is mounted there, a link to a neighbour.  All else that the walk knows is left to the
+ * ordinary call: dots at the end, other links to follow, automounts, hashes and comparisons of the
+ * file system's own, names that may have become stale.
  * That a name is not there is the answer where the cache is sure of it.
  *
  * The look-up, and the check whether its entry is mounted on, are two steps, as in the kernel's
@@ -20,6 +21,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
+#include <linux/mount.h>
 #include "compat/compat.h"
 #include "fast/child.h"
 #include "fast/guard.h"
@@ -29,6 +31,8 @@
 /* The entry that a name led to, until cosy_found_put. */
 struct cosy_found {
 	struct path path; /* of the entry; the reference to its mount is the directory's */
+	struct vfsmount
+		*mount; /* ... or this one, if the entry is the root of a mount; else NULL */
 	const struct path *dir;
 	struct fd fd;	 /* the directory's, if it was given by a descriptor */
 	struct path pwd; /* ... or the current directory, if that is not kept */
@@ -112,6 +116,14 @@ s64 cosy_missing_again(struct cosy_activation *run, const struct cosy_found *fou
 		       struct qstr *name, u8 *copy, bool follow, struct dentry **ret);
 
 /*
+ * Goes on from found->path.dentry, for which the guard `failed`: to the file system that is mounted
+ * on it, or where a link leads.  0, with that entry in its place; an error that is the call's; or
+ * COSY_ORDINARY.  Unless it is 0 the reference is dropped.
+ */
+s64 cosy_find_further(struct cosy_activation *run, struct cosy_found *found,
+		      enum cosy_guard failed);
+
+/*
  * Finds the entry that the call's `dirfd` and the name at `address` lead to.  0 and `*ret`, an
  * error that is the call's, or COSY_ORDINARY.  `again`: several such calls about one name are
  * likely.
@@ -120,10 +132,12 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 				     bool follow, bool again, struct cosy_found *ret)
 {
 	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
+	enum cosy_guard refused;
 	struct qstr name;
 	long copied;
 	s64 result;
 
+	ret->mount = NULL;
 	ret->more = cosy_names_follow(run);
 	cosy_names_note(run);
 	if (dirfd == AT_FDCWD) {
@@ -152,9 +166,12 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	if (unlikely(result))
 		goto out;
 	ret->path.mnt = ret->dir->mnt;
-	result = cosy_child_get(run, ret->dir->dentry, &name, follow, again, &ret->path.dentry);
+	result = cosy_child_look_up(run, ret->dir->dentry, &name, follow, again, &ret->path.dentry,
+				    &refused);
 	if (unlikely(result == -ENOENT))
 		result = cosy_missing_again(run, ret, &name, copy, follow, &ret->path.dentry);
+	else if (unlikely(!result && refused != COSY_GUARDS_HOLD))
+		result = cosy_find_further(run, ret, refused);
 	if (likely(!result))
 		return 0;
 out:
@@ -175,6 +192,8 @@ static __always_inline void cosy_found_put(struct cosy_activation *run, s32 dirf
 		run->names.child_dir = found->dir;
 	} else {
 		dput(found->path.dentry);
+		if (unlikely(found->mount))
+			mntput(found->mount);
 	}
 	cosy_directory_put(dirfd, found);
 }

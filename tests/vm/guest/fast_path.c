@@ -11,6 +11,9 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
+/* mount(2) with it lets no link be followed; older headers do not have it. */
+#define NO_LINKS 256
+
 static int dir;
 
 static const char deep[] = "1/2/3/4/5/6/7/8/9/file";
@@ -81,13 +84,20 @@ static void same_path(int dirfd, const char *path, int flags)
 }
 
 static const char *const paths[] = {
-	"a/x",	   "a/b/x",    "a/b/c/x",  "a/b/c",	 "a//x",   "a/b/../x",	"a/./x",
-	"./a/x",   "/",	       "a/",	   "a/b/",	 "/a/x",   "a/x/y",	"a/none/x",
-	"none/x",  "a/b/none", "to-b/x",   "a/to-c/x",	 "a/to-c", "a/b/to-x",	"dangling/x",
-	"mount/x", "a/m/x",    "a/m/n/x",  "../x",	 "a/..",   "a/b/.",	"a/x/",
-	deep,	   longest,    "secret/x", "a/closed/x", just,	   "ab/x",	"a/bb/x",
-	"a/bbb/x", "a/b/b/x",  "a/b/cc",   "./ab/x",	 "./a",	   "./a/b/c/x", "././a/x",
-	".//a/x",  "./../x",   "./.",	   "./",	 "./none", "./a/.",	"./missing/x"
+	"a/x", "a/b/x", "a/b/c/x", "a/b/c", "a//x", "a/b/../x", "a/./x", "./a/x", "/", "a/", "a/b/",
+	"/a/x", "a/x/y", "a/none/x", "none/x", "a/b/none", "to-b/x", "a/to-c/x", "a/to-c",
+	"a/b/to-x", "dangling/x", "mount/x", "a/m/x", "a/m/n/x", "../x", "a/..", "a/b/.", "a/x/",
+	deep, longest, "secret/x", "a/closed/x", just, "ab/x", "a/bb/x", "a/bbb/x", "a/b/b/x",
+	"a/b/cc", "./ab/x", "./a", "./a/b/c/x", "././a/x", ".//a/x", "./../x", "./.", "./",
+	"./none", "./a/.", "./missing/x",
+	/* Upwards */
+	"a/b/../b/x", "a/b/../../ab/x", "a/b/c/../../x", "a/m/../x", "a/m/n/../x", "a/x/../x",
+	"../../../../../../../../x", "a/none/../x", "a/closed/../x", "secret/../a/x", "a/../..",
+	"a/b/..x", "a/.../x", "a/b/../none",
+	/* Over links and mounts at the end */
+	"mount", "a/m", "a/b/to-x", "to-ab", "to-link", "to-itself", "dangling", "a/b/to-none",
+	"a/b/../b/to-x", "to-mount", "a/b/to-above", "a/b/to-here", "sticky/to-x", "nolinks/to-x",
+	"a/b/absolute"
 };
 
 static void all_paths(void)
@@ -178,7 +188,7 @@ static void mount_over(unsigned int turn)
 }
 
 /* Checks that a process that has seen that a change is done finds the other file. */
-static void follow(const char *what, void (*make)(unsigned int))
+static void follow_at(const char *what, void (*make)(unsigned int), int dirfd, const char *name)
 {
 	struct cosy_stats before = counts();
 	unsigned long late = 0, followed = 0;
@@ -191,11 +201,11 @@ static void follow(const char *what, void (*make)(unsigned int))
 
 		COSY_START;
 		for (int i = 0; i < 4; i++)
-			fstatat(AT_FDCWD, "change/b/x", &st, 0);
+			fstatat(dirfd, name, &st, 0);
 		change->asked = turn;
 		for (long i = 0; i < 2000000 && !done; i++) {
 			done = change->done == turn;
-			if (fstatat(AT_FDCWD, "change/b/x", &st, 0))
+			if (fstatat(dirfd, name, &st, 0))
 				st.st_size = 0;
 		}
 		COSY_END;
@@ -207,8 +217,35 @@ static void follow(const char *what, void (*make)(unsigned int))
 	CHECK_FAST(before, 100);
 }
 
+static void follow(const char *what, void (*make)(unsigned int))
+{
+	follow_at(what, make, AT_FDCWD, "change/b/x");
+}
+
+/* Moves the directory back and forth between two others. */
+static void move_directory(unsigned int turn)
+{
+	if (turn % 2 ? rename("change/b/in", "change/c/in") : rename("change/c/in", "change/b/in"))
+		_exit(1);
+}
+
+static void link_replace(unsigned int turn)
+{
+	if (symlink(turn % 2 ? "two" : "one", "change/new") || rename("change/new", "change/link"))
+		_exit(1);
+}
+
+static void mount_over_file(unsigned int turn)
+{
+	if (turn % 2 ? mount("change/c/x", "change/b/x", NULL, MS_BIND, NULL)
+		     : umount2("change/b/x", MNT_DETACH))
+		_exit(1);
+}
+
 static void following(void)
 {
+	int in;
+
 	change = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	MUST(change != MAP_FAILED);
 	path_make("change/b/x");
@@ -218,8 +255,21 @@ static void following(void)
 	follow("names exchanged", exchange_names);
 	follow("renamed", rename_names);
 	follow("names exchanged above", exchange_above);
-	if (!geteuid())
+	follow_at("exchanged below", exchange_names, AT_FDCWD, "change/c/../b/x");
+	MUST(!mkdir("change/b/in", 0755));
+	in = open("change/b/in", O_RDONLY | O_DIRECTORY);
+	follow_at("moved from below", move_directory, in, "../x");
+	MUST(!close(in) && !rmdir("change/b/in"));
+	path_make("change/one");
+	path_make("change/two");
+	MUST(!truncate("change/one", 1) && !truncate("change/two", 2) &&
+	     !symlink("one", "change/link"));
+	follow_at("another link", link_replace, AT_FDCWD, "change/link");
+	MUST(!unlink("change/link") && !unlink("change/one") && !unlink("change/two"));
+	if (!geteuid()) {
 		follow("mounted over", mount_over);
+		follow("file mounted over", mount_over_file);
+	}
 	path_remove("change/c/x");
 	path_remove("change/b/x");
 	path_remove("other/b/x");
@@ -275,6 +325,113 @@ static void unmounted_by_descriptor(void)
 	COSY_END;
 	CHECK(!r && !gone, "fstatat %ld, umount %ld", r, gone);
 	CHECK(!rmdir("left"), "rmdir");
+}
+
+/* Looks at the root of a mount by the name that it is mounted on, and unmounts it meanwhile. */
+static void onto_mounts(void)
+{
+	struct cosy_stats before = counts();
+	struct stat above, below, want;
+	long r = 0, gone = 0;
+
+	if (geteuid())
+		return;
+	path_make("over/a/x");
+	MUST(!mount("none", "over/a", "tmpfs", 0, NULL) && !stat("over/a", &want));
+	COSY_START;
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "over/a", &above, 0);
+	gone += umount2("over/a", 0);
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "over/a", &below, 0);
+	COSY_END;
+	CHECK(!r && !gone, "fstatat %ld, umount %ld", r, gone);
+	CHECK(above.st_ino == want.st_ino && above.st_dev == want.st_dev &&
+		      below.st_dev != want.st_dev,
+	      "another directory");
+	CHECK_FAST(before, 190);
+	path_remove("over/a/x");
+}
+
+/* The root of the process has no parent, and a part of a file system none outside its mount. */
+static void above_roots(void)
+{
+	int root = open("/", O_RDONLY | O_DIRECTORY), inside;
+
+	if (geteuid())
+		return;
+	MUST(root >= 0 && !chroot("."));
+	same_path(AT_FDCWD, "../a/x", 0);
+	same_path(AT_FDCWD, "a/../../a/x", 0);
+	same_path(AT_FDCWD, "/../a/x", 0);
+	MUST(!fchdir(root) && !chroot(".") && !fchdir(dir));
+	path_make("part/one/in/x");
+	path_make("part/x");
+	MUST(!mkdir("bound", 0755) && !mount("part/one", "bound", NULL, MS_BIND, NULL));
+	inside = open("bound/in", O_RDONLY | O_DIRECTORY);
+	MUST(inside >= 0);
+	same_path(inside, "../in/x", 0);
+	MUST(!rename("part/one/in", "part/in"));
+	same_path(inside, "../x", 0);
+	MUST(!close(inside) && !close(root) && !umount("bound") && !rmdir("bound"));
+	path_remove("part/in/x");
+	MUST(!unlink("part/x") && !rmdir("part/one") && !rmdir("part"));
+}
+
+static inline bool is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+/* A link that is followed was accessed: at each call, not only by the first, which is ordinary. */
+static void links_accessed(void)
+{
+	struct cosy_stats before = counts();
+	struct timespec start, now;
+	struct stat st, link;
+	long r = 0;
+
+	if (geteuid())
+		return;
+	path_make("accessed/x");
+	MUST(!mount("none", "accessed", "tmpfs", 0, NULL) &&
+	     !mount(NULL, "accessed", NULL, MS_REMOUNT | MS_STRICTATIME, NULL));
+	path_make("accessed/x");
+	MUST(!symlink("x", "accessed/link"));
+	COSY_START;
+	for (int i = 0; i < 200; i++)
+		r += stat("accessed/link", &st);
+	r += clock_gettime(CLOCK_REALTIME_COARSE, &start);
+	now = start;
+	for (long i = 0; i < 2000000 && !is_after(&now, &start); i++) {
+		r += stat("accessed/link", &st);
+		r += clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	}
+	r += stat("accessed/link", &st);
+	r += lstat("accessed/link", &link);
+	COSY_END;
+	CHECK(!r && st.st_size == 7, "%ld, size %lld", r, (long long)st.st_size);
+	CHECK(is_after(&link.st_atim, &start), "accessed at %lld.%09ld, not after %lld.%09ld",
+	      (long long)link.st_atim.tv_sec, link.st_atim.tv_nsec, (long long)start.tv_sec,
+	      start.tv_nsec);
+	CHECK_FAST(before, 190);
+	MUST(!umount("accessed"));
+	path_remove("accessed/x");
+}
+
+/* Whether links in shared directories are protected is the system's to say. */
+static void protected_links(const char *protect)
+{
+	int fd = open("/proc/sys/fs/protected_symlinks", O_WRONLY);
+
+	if (geteuid())
+		return;
+	MUST(fd >= 0 && write(fd, protect, 1) == 1 && !close(fd));
+	setfsuid(65534);
+	same_path(AT_FDCWD, "sticky/to-x", 0);
+	same_path(AT_FDCWD, "sticky/own", 0);
+	setfsuid(0);
+	same_path(AT_FDCWD, "sticky/own", 0);
 }
 
 /* Looks through file systems that are mounted one on the other, and unmounts them meanwhile. */
@@ -378,19 +535,38 @@ static void tree_make(void)
 	MUST(!chmod("secret", 0700) && !chmod("a/closed", 0));
 	MUST(!symlink("a/b", "to-b") && !symlink("b/c", "a/to-c") && !symlink("x", "a/b/to-x") &&
 	     !symlink("nowhere", "dangling"));
+	MUST(!symlink("ab", "to-ab") && !symlink("to-ab", "to-link") &&
+	     !symlink("to-itself", "to-itself") && !symlink("none", "a/b/to-none") &&
+	     !symlink("mount", "to-mount") && !symlink("..", "a/b/to-above") &&
+	     !symlink(".", "a/b/to-here") && !symlink("/", "a/b/absolute"));
+	path_make("sticky/x");
+	path_make("nolinks/x");
+	MUST(!chmod("sticky", 01777) && !symlink("x", "sticky/to-x") &&
+	     !symlink("x", "sticky/own") && (geteuid() || !lchown("sticky/own", 65534, 65534)));
+	mount("none", "nolinks", "tmpfs", NO_LINKS, NULL);
+	path_make("nolinks/x");
+	MUST(!symlink("x", "nolinks/to-x"));
 	mount("none", "mount", "tmpfs", 0, NULL);
 	mount("none", "a/m", "tmpfs", 0, NULL);
 }
 
 static void tree_remove(void)
 {
+	static const char *const links[] = { "to-b",	     "a/to-c",	    "a/b/to-x",
+					     "dangling",     "to-ab",	    "to-link",
+					     "to-itself",    "a/b/to-none", "to-mount",
+					     "a/b/to-above", "a/b/to-here", "sticky/to-x",
+					     "sticky/own",   "a/b/absolute" };
+
 	umount("a/m");
 	umount("mount");
+	umount("nolinks");
+	unlink("nolinks/to-x");
 	chmod("a/closed", 0700);
-	unlink("to-b");
-	unlink("a/to-c");
-	unlink("a/b/to-x");
-	unlink("dangling");
+	for (size_t l = 0; l < sizeof(links) / sizeof(*links); l++)
+		unlink(links[l]);
+	path_remove("sticky/x");
+	path_remove("nolinks/x");
 	for (size_t p = 0; p < sizeof(paths) / sizeof(*paths); p++)
 		if (!strstr(paths[p], "..") && paths[p][0] != '/')
 			path_remove(paths[p]);
@@ -412,6 +588,11 @@ int main(void)
 	all_paths();
 	from_two_directories();
 	searching();
+	onto_mounts();
+	above_roots();
+	links_accessed();
+	protected_links("1");
+	protected_links("0");
 	following();
 	unmounted();
 	unmounted_by_descriptor();

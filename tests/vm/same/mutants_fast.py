@@ -295,11 +295,11 @@ MUTANTS = [
     Mutant(
         "prefix-changed",
         "kmod/fast/lookup.c",
-        "!read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&",
-        "",
+        "} else if (read_seqcount_retry(&entry->d_seq, prefix->seq[i])) {",
+        "} else if (false) {",
         by="fast_path",
     ),
-    Mutant("prefix-mounted", "kmod/fast/lookup.c", " && mount_holds(prefix, mnt, i);", ";", by="fast_path"),
+    Mutant("prefix-mounted", "kmod/fast/lookup.c", " && mount_holds(prefix, at->mnt, i);", ";", by="fast_path"),
     Mutant("prefix-cross", "kmod/fast/lookup.c", "if (unlikely(prefix->mount[i])) {", "if (false) {", by="fast_path"),
     Mutant(
         "prefix-topmost",
@@ -315,11 +315,54 @@ MUTANTS = [
         "\trun->held &= ~COSY_HELD_AGREED;\n\tmntput",
         by="fast_path",
     ),
-    Mutant("prefix-mount-put", "kmod/fast/lookup.c", "\tmntput(mount);\n", "", by="fast_path"),
+    Mutant(
+        "prefix-mount-put",
+        "kmod/fast/lookup.c",
+        "~COSY_HELD_AGREED;\n\tmntput(mount);\n",
+        "~COSY_HELD_AGREED;\n",
+        by="fast_path",
+    ),
     Mutant("prefix-search", "kmod/fast/lookup.c", "error = cosy_may_search(&dir);", "error = 0;", by="fast_path"),
     Mutant("prefix-base", "kmod/fast/lookup.c", "!path_equal(&prefix->base, base)", "0", by="fast_path"),
     Mutant("prefix-same", "kmod/fast/lookup.c", "prefix->end[i] < same", "prefix->end[i] <= same", by="fast_path"),
     Mutant("prefix-drop", "kmod/run/held.c", "cosy_prefix_drop(run);", "", by="fast_path"),
+    # Names that lead upwards
+    Mutant("above-moved", "kmod/fast/lookup.c", "if (entry_above(at) != entry)", "if (false)", by="fast_path"),
+    Mutant("above-mount", "kmod/fast/lookup.c", "at->dentry == at->mnt->mnt_root || ", "", by="fast_path"),
+    Mutant("above-part", "kmod/fast/lookup.c", "at->mnt->mnt_root != at->mnt->mnt_sb->s_root ||", "", by="fast_path"),
+    Mutant("above-root", "kmod/fast/lookup.c", "is = path_equal(&fs->root, at);", "is = false;", by="fast_path"),
+    # Mounts and links at the end
+    Mutant("end-mount-kept", "kmod/fast/lookup.c", "\tfound->more = false;\n", "", by="fast_path"),
+    Mutant("end-mount-put", "kmod/fast/lookup.h", "mntput(found->mount);", ";", by="fast_path"),
+    Mutant(
+        "link-protected",
+        "kmod/fast/symlink.c",
+        "(READ_ONCE(d_inode(dir->dentry)->i_mode) & shared) != shared;",
+        "true;",
+        by="fast_path",
+    ),
+    Mutant(
+        "link-mount",
+        "kmod/fast/symlink.c",
+        "(READ_ONCE(dir->mnt->mnt_flags) & MNT_NOSYMFOLLOW) ||",
+        "",
+        by="fast_path",
+    ),
+    Mutant("link-accessed", "kmod/fast/symlink.c", "touch_atime(&path);", ";", by="fast_path"),
+    Mutant(
+        "link-component",
+        "kmod/fast/symlink.c",
+        "cosy_is_component(ret) && !memchr(text, '/', ret->len);",
+        "true;",
+        harmless="no entry has such a name, so the ordinary call follows the link",
+    ),
+    Mutant(
+        "link-hook",
+        "kmod/fast/symlink.c",
+        "return static_call(cosy_hook_follow)(link, d_backing_inode(link), false);",
+        "return 0;",
+        harmless="no security module of the tests denies links",
+    ),
     # Names that are not there, and those that begin at the root
     Mutant(
         "missing-uncached", "kmod/fast/child.h", "d_inode(dir)->i_op->lookup == simple_lookup", "1", by="fast_missing"
