@@ -38,6 +38,7 @@ done
 [ -z "$second" ] && [ ! -s "$first" ] || status=1
 rm -f "$first"
 python3 -B "$here/costs.py" --build "$build" --kernel "$kernel" || status=1
+python3 -B "$here/calls.py" --build "$build" --kernels "$kernel,$newest" || status=1
 python3 -B "$here/files.py" --build "$build" --kernel "$kernel" || status=1
 # Use the system's own interpreter: matplotlib is a package of the distribution's.
 /usr/bin/python3 -B "$here/report.py" "$out" || status=1
