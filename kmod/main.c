@@ -114,6 +114,7 @@
  *	  admit.c		inodes that cannot change unnoticed
  *	  way.c		finds the directory of a READ, and guards the way to it
  *	  children.c		READ: entries of a directory with their attributes
+ *	  xattrs.c		extended attributes that a file does not have
  *
  * ../core validates compounds and sandboxes their code.
  */

@@ -44,6 +44,7 @@
 #include "watch/reading.h"
 #include "watch/watcher.h"
 #include "watch/way.h"
+#include "watch/xattrs.h"
 
 #define MAX_STEPS (4 * COSY_WATCH_COUNT) /* entries that are passed under a directory's lock */
 
@@ -211,6 +212,7 @@ static struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r, const st
 	entry->name_length = name->len;
 	entry->word = 0;
 	entry->value = 0;
+	memset(entry->xattr_errors, 0, sizeof(entry->xattr_errors));
 	name_copy((u64 *)(entry + 1), name->name, name->len);
 	r->used += length;
 	return entry;
@@ -399,8 +401,11 @@ static __always_inline void entry_fill(struct cosy_watch_reading *r, struct cosy
 	entry->value = atomic64_read(cosy_watch_word(r->watcher, entry->word));
 	/* The word is read before what is checked. */
 	smp_rmb();
-	if (likely(cosy_watch_is_stable(d_inode(child)) && attributes_fill(r->ret, entry, &path)))
+	if (likely(cosy_watch_is_stable(d_inode(child)) && attributes_fill(r->ret, entry, &path))) {
+		if (r->asked->request & COSY_WATCH_ABSENT)
+			cosy_watch_xattrs_ask(&path, entry);
 		return;
+	}
 	cosy_watcher_unregister(r->watcher, entry->word);
 	entry->word = 0;
 	entry->value = 0;
@@ -510,7 +515,7 @@ long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read)
 	int error;
 
 	if (!read->count || read->count > COSY_WATCH_COUNT || read->before >= COSY_WATCH_COUNT ||
-	    (read->request & ~COSY_WATCH_ALONE))
+	    (read->request & ~(COSY_WATCH_ALONE | COSY_WATCH_ABSENT)))
 		return -EINVAL;
 	if ((read->request & COSY_WATCH_ALONE) && !thread_group_empty(current))
 		return -EAGAIN;

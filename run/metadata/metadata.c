@@ -295,7 +295,7 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		.entries_size = BYTES,
 		.count = table->size,
 		/* A thread that libc does not know of would use the same set. */
-		.request = alone() ? COSY_WATCH_ALONE : 0,
+		.request = (alone() ? COSY_WATCH_ALONE : 0) | (set->absent ? COSY_WATCH_ABSENT : 0),
 		.before = backwards	  ? table->size - 1
 			  : table->learnt ? 0
 					  : table->size / 2,
@@ -305,6 +305,8 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	long ret;
 
 	table_judge(set, table);
+	if (set->absent)
+		set->absent--;
 	if (table->dirfd != AT_FDCWD)
 		table->turn = __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_SEQ_CST);
 	ret = cosy_syscall3(SYS_ioctl, watcher_number, COSY_IOC_WATCH_READ, (uintptr_t)&read);
@@ -422,6 +424,18 @@ struct request {
 	unsigned int mask; /* statx's; 0: stat */
 };
 
+/* Finds the number of an extended attribute in COSY_WATCH_XATTRS, or COSY_WATCH_XATTR_COUNT. */
+static unsigned int xattr_find(const char *name)
+{
+	/* Characters, since pointers would have to be relocated. */
+	static const char names[COSY_WATCH_XATTR_COUNT][25] = COSY_WATCH_XATTRS;
+	unsigned int i = 0;
+
+	while (i < COSY_WATCH_XATTR_COUNT && strcmp(names[i], name))
+		i++;
+	return i;
+}
+
 static bool entry_serve(struct table *table, const struct cosy_watch_entry *entry,
 			const struct request *request)
 {
@@ -537,4 +551,36 @@ bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int fl
 
 	/* Other fields are known to the kernel alone. */
 	return mask && !(mask & ~(STATX_BASIC_STATS | STATX_MNT_ID)) && serve(&request, flags);
+}
+
+int metadata_xattr_error(const char *path, const char *name)
+{
+	const struct cosy_watch_entry *entry;
+	struct table *table;
+	struct set *set;
+	unsigned int i;
+	int error = 0;
+
+	/* It makes no READ, so that nothing is lost by programs that ask for nothing else. */
+	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
+	    !is_address(path) || !is_address(name) || vfork_in_child())
+		return 0;
+	i = xattr_find(name);
+	if (i == COSY_WATCH_XATTR_COUNT)
+		return 0;
+	set = set_take();
+	if (!set)
+		return 0;
+	table = *set_recent(set, AT_FDCWD);
+	entry = table_again(table, AT_FDCWD, path);
+	if (!entry)
+		entry = table_next(table, AT_FDCWD, path);
+	if (entry && entry_holds(table, entry)) {
+		error = entry->xattr_errors[i];
+		if (error)
+			table_count(table);
+		set->absent = ABSENT;
+	}
+	set_leave(set);
+	return error;
 }

@@ -61,6 +61,12 @@ bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int flags,
 			  unsigned int mask);
 
+/*
+ * Serves getxattr(2) and lgetxattr(2) where the file is known not to have the attribute: the errno.  0:
+ * make the call.
+ */
+int metadata_xattr_error(const char *path, const char *name);
+
 #else
 
 #define METADATA_SERVES false

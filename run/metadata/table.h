@@ -44,7 +44,8 @@ enum {
 	MAX_PATIENCE = 64,
 	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
 	NEAR = 8,			/* entries that are searched without an index of names */
-	CHAINS = 64,			/* of that */
+	ABSENT = 8,  /* READs that query absence after a call that it would have answered */
+	CHAINS = 64, /* of that */
 };
 
 /* Addresses of a program's objects are between these. */
@@ -79,6 +80,7 @@ struct table {
 struct set {
 	bool taken;
 	unsigned int clock, patience, size;
+	unsigned int absent;	   /* READs that query which extended attributes are absent */
 	unsigned int step, learnt; /* of the last table that learnt one */
 	struct table *last;
 	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */

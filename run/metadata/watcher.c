@@ -45,7 +45,7 @@ static bool stat_is_libc(void)
 	static const char names[][13] = {"stat",      "lstat",	    "fstatat",	  "stat64",
 					 "lstat64",   "fstatat64",  "__xstat",	  "__lxstat",
 					 "__xstat64", "__lxstat64", "__fxstatat", "__fxstatat64",
-					 "statx"};
+					 "statx",     "getxattr",   "lgetxattr"};
 	const struct link_map *own = loaded_own(), *at = own;
 
 	while (at && at->l_prev)

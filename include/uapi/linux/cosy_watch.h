@@ -34,6 +34,12 @@ struct cosy_watch {
 	__u32 flags;
 };
 
+/* Extended attributes whose absence an entry can tell, in this order. */
+#define COSY_WATCH_XATTRS                                                                          \
+	{"security.selinux", "security.capability", "system.posix_acl_access",                     \
+	 "system.posix_acl_default"}
+#define COSY_WATCH_XATTR_COUNT 4
+
 /* An entry of a directory.  Its name and a NUL follow, with zeros up to a multiple of 8 bytes. */
 struct cosy_watch_entry {
 	__u16 length; /* of all of it, in bytes */
@@ -42,6 +48,11 @@ struct cosy_watch_entry {
 	__u64 value;	  /* of that word */
 	__u64 stat[15];	  /* struct stat of x86-64, without the zeros at its end */
 	__u64 attributes; /* stx_attributes of struct statx */
+	/*
+	 * What getxattr(2) fails with for COSY_WATCH_XATTRS: ENODATA or EOPNOTSUPP; 0: not known.  Only
+	 * known after a READ with COSY_WATCH_ABSENT.
+	 */
+	__u16 xattr_errors[COSY_WATCH_XATTR_COUNT];
 };
 
 /*
@@ -73,7 +84,7 @@ struct cosy_watch_read {
 	__u64 stx_attributes_mask, stx_mnt_id;
 	__u32 flags; /* COSY_WATCH_COUNTED_TIMES */
 	/* in */
-	__u32 request; /* COSY_WATCH_ALONE; other bits are refused */
+	__u32 request; /* COSY_WATCH_ALONE | COSY_WATCH_ABSENT; other bits are refused */
 };
 
 /* statx(2) returns neither time of change if its mask has neither: the kernel counts queries. */
@@ -84,6 +95,9 @@ struct cosy_watch_read {
  * the way changes before another one begins.
  */
 #define COSY_WATCH_ALONE 1
+
+/* Fill in `xattr_errors`. */
+#define COSY_WATCH_ABSENT 2
 
 #define COSY_IOC_WATCH	    _IOW('C', 0xa0, struct cosy_watch)
 #define COSY_IOC_WATCH_READ _IOWR('C', 0xa1, struct cosy_watch_read)

@@ -9,6 +9,7 @@
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include "watch.h"
 #include "watch_checks.h"
@@ -137,7 +138,7 @@ static void senseless_arguments(void)
 	BAD(bad.count = 0, EINVAL);
 	BAD(bad.count = COSY_WATCH_COUNT + 1, EINVAL);
 	BAD(bad.before = COSY_WATCH_COUNT, EINVAL);
-	BAD(bad.request = COSY_WATCH_ALONE | 2, EINVAL);
+	BAD(bad.request = COSY_WATCH_ALONE | 4, EINVAL);
 	BAD(bad.name = 0, EFAULT);
 	BAD(bad.prefix = 8, EFAULT);
 	BAD(bad.entries = 8, EFAULT);
@@ -300,6 +301,41 @@ static void map_that_is_written_later(void)
 	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f") && stat_is(&is, answer.entry->stat));
 }
 
+/* What is told of absent attributes is what getxattr(2) returns, as long as the answer holds. */
+static void absent_attributes(void)
+{
+	static const char *const names[COSY_WATCH_XATTR_COUNT] = COSY_WATCH_XATTRS;
+	static const char capability[20] = { 0, 0, 0, 2 };
+	struct watcher watcher;
+
+	make_file("absent");
+	sync();
+	CHECK(!watcher_open(&watcher));
+	for (int i = 0; i < 100; i++)
+		if (!watcher_read_as(&watcher, AT_FDCWD, NULL, "absent", COSY_WATCH_ABSENT,
+				     &answer) &&
+		    answer_holds(&watcher, &answer))
+			break;
+	CHECK(answer_holds(&watcher, &answer));
+	for (int i = 0; i < COSY_WATCH_XATTR_COUNT; i++) {
+		errno = 0;
+		CHECK(getxattr("absent", names[i], NULL, 0) < 0);
+		CHECK(answer.entry->xattr_errors[i] == errno);
+	}
+	/* Without the request nothing is told. */
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "absent") && !answer.entry->xattr_errors[1]);
+	CHECK(!setxattr("absent", names[1], capability, sizeof(capability), 0));
+	CHECK(!answer_holds(&watcher, &answer));
+	for (int i = 0; i < 100; i++)
+		if (!watcher_read_as(&watcher, AT_FDCWD, NULL, "absent", COSY_WATCH_ABSENT,
+				     &answer) &&
+		    answer_holds(&watcher, &answer))
+			break;
+	CHECK(answer_holds(&watcher, &answer) && !answer.entry->xattr_errors[1] &&
+	      answer.entry->xattr_errors[0]);
+	CHECK(!removexattr("absent", names[1]) && !answer_holds(&watcher, &answer));
+}
+
 /* A READ is no event of the directory's: whoever watches that would feed itself. */
 static void no_event_of_a_read(void)
 {
@@ -380,6 +416,7 @@ int main(int argc, char **argv)
 		one_word_for_an_inode,
 		many_watchers_of_an_inode,
 		map_that_is_written_later,
+		absent_attributes,
 		no_event_of_a_read,
 		listener_that_may_deny,
 		silence_after_a_tick,

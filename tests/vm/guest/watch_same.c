@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/cosy_watch.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { NAMES = 40 };
@@ -155,6 +157,30 @@ static void write_back(void)
 	sync();
 }
 
+static const char *const attributes[COSY_WATCH_XATTR_COUNT] = COSY_WATCH_XATTRS;
+
+static void set_acl(void)
+{
+	static const char acl[] =
+		"\2\0\0\0\1\0\6\0\377\377\377\377\2\0\7\0\1\0\0\0\4\0\4\0\377\377\377\377"
+		"\20\0\7\0\377\377\377\377\40\0\4\0\377\377\377\377";
+
+	if (setxattr(path, attributes[2 + choose(2)], acl, sizeof(acl) - 1, 0))
+		return;
+}
+static void set_capability(void)
+{
+	static const char none[20] = { 0, 0, 0, 2 };
+
+	if (setxattr(path, attributes[1], none, sizeof(none), 0))
+		return;
+}
+static void remove_attribute(void)
+{
+	if (removexattr(path, attributes[choose(COSY_WATCH_XATTR_COUNT)]))
+		return;
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -180,6 +206,9 @@ static const struct {
 	{ "mkdir and rmdir below", change_below },
 	{ "store to a mapping", store },
 	{ "sync", write_back },
+	{ "access control list", set_acl },
+	{ "capability", set_capability },
+	{ "removexattr", remove_attribute },
 };
 
 enum { CHANGES = sizeof(changes) / sizeof(*changes) };
@@ -250,6 +279,30 @@ static int statx_wrong(int fd, int how, unsigned int i)
 	return 1;
 }
 
+/* Asks for extended attributes: returns whether the answers differ. */
+static int xattr_wrong(int how)
+{
+	char said[64], is[64];
+
+	for (int i = 0; i < COSY_WATCH_XATTR_COUNT; i++) {
+		const char *name = attributes[i];
+		ssize_t length, true_length;
+		int error, true_error;
+
+		length = (how == 1 ? lgetxattr : getxattr)(path, name, said, sizeof(said));
+		error = length < 0 ? errno : 0;
+		true_length = syscall(how == 1 ? SYS_lgetxattr : SYS_getxattr, path, name, is,
+				      sizeof(is));
+		true_error = true_length < 0 ? errno : 0;
+		if (length == true_length && error == true_error &&
+		    (error || !memcmp(said, is, length)))
+			continue;
+		printf("%s, way %d, %s: errno %d, %d\n", path, how, name, error, true_error);
+		return 1;
+	}
+	return 0;
+}
+
 /* Asks by one of five functions: returns whether the answers differ. */
 static int asked_wrong(int fd, int how, unsigned int i)
 {
@@ -275,7 +328,7 @@ static int asked_wrong(int fd, int how, unsigned int i)
 				     : 0;
 	}
 	if (error == true_error && (error || !memcmp(&said, &is, sizeof(is))))
-		return 0;
+		return how ? xattr_wrong(how) : 0;
 	printf("%s, way %d: errno %d, %d; size %ld, %ld; mode %o, %o; inode %lu, %lu; links %lu, "
 	       "%lu; access %ld, %ld; change %ld, %ld\n",
 	       path, how, error, true_error, said.st_size, is.st_size, said.st_mode, is.st_mode,

@@ -226,6 +226,13 @@ MUTANTS = [
         "fault->vma->vm_mm ?",
         by="watch_attack",
     ),
+    Mutant(
+        "watch-absent",
+        "kmod/watch/xattrs.c",
+        "if (error == -ENODATA || error == -EOPNOTSUPP)",
+        "if (true)",
+        by="watch_attack",
+    ),
     # Admission
     Mutant("watch-readers", "kmod/watch/admit.c", "atomic_read(&inode->i_readcount) > 0", "0", by="watch_guard"),
     Mutant("watch-writers", "kmod/watch/admit.c", "atomic_read(&inode->i_writecount) > 0", "0", by="watch_guard"),
