@@ -186,7 +186,7 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     programs = options.build / "tests/vm"
     put = [programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"]
     if set(tests) & set(_METADATA):
-        arguments.append("--append=cosy.metadata=1")
+        arguments += ["--append=cosy.metadata=1", "--load", "overlay"]
         put += [programs / "guest" / name for name in _METADATA]
     if "held" in tests:
         arguments += ["--module", _HOLDING]
