@@ -185,20 +185,46 @@ static struct table *table_find(struct set *set, int dirfd, const char *path, un
 	return oldest;
 }
 
-/* Mixes the words of a name of `length` bytes, of which the last one is filled up with zeros. */
+static inline uint64_t chain_mix(uint64_t mixed, uint64_t word)
+{
+	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ull;
+	return mixed ^ mixed >> 32;
+}
+
+/* Returns the last, shorter word of a name, filled up with zeros. */
+static inline uint64_t name_rest(const char *name, unsigned int length)
+{
+	uint64_t word = 0;
+
+	if (likely(name_has_room(name))) {
+		__builtin_memcpy(&word, name, 8);
+		return word & ((1ull << 8 * length) - 1);
+	}
+	for (unsigned int i = 0; i < length; i++)
+		word |= (uint64_t)(unsigned char)name[i] << 8 * i;
+	return word;
+}
+
+/* Mixes the words of a name of `length` bytes. */
 static inline unsigned int name_chain(const char *name, unsigned int length)
 {
 	uint64_t mixed = length, word;
 
 	for (; length >= 8; length -= 8, name += 8) {
 		__builtin_memcpy(&word, name, 8);
-		mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ull;
-		mixed ^= mixed >> 32;
+		mixed = chain_mix(mixed, word);
 	}
-	word = 0;
-	for (unsigned int i = 0; i < length; i++)
-		word |= (uint64_t)(unsigned char)name[i] << 8 * i;
-	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ull;
+	return chain_mix(mixed, name_rest(name, length)) >> 58;
+}
+
+/* Does the same for an entry's name, which is filled up with zeros. */
+static inline unsigned int entry_chain(const struct cosy_watch_entry *entry)
+{
+	const uint64_t *words = (const uint64_t *)(entry + 1);
+	uint64_t mixed = entry->name_length;
+
+	for (unsigned int i = 0; i <= entry->name_length / 8u; i++)
+		mixed = chain_mix(mixed, words[i]);
 	return mixed >> 58;
 }
 
@@ -206,9 +232,7 @@ static void table_index_names(struct table *table)
 {
 	memset(table->chains, 0, sizeof(table->chains));
 	for (unsigned int i = 0; i < table->count; i++) {
-		const struct cosy_watch_entry *entry = table_entry(table, i);
-		uint8_t *chain =
-			&table->chains[name_chain((const char *)(entry + 1), entry->name_length)];
+		uint8_t *chain = &table->chains[entry_chain(table_entry(table, i))];
 
 		table->links[i] = *chain;
 		*chain = i + 1;
@@ -286,6 +310,10 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		table->learnt = set->learnt = 0;
 
 	bool backwards = table->learnt && table->step == -1u;
+	/* Without an order more is read, on both sides of the name: a READ costs as much as 10 entries. */
+	unsigned int count = table->learnt			   ? table->size
+			     : table->size <= COSY_WATCH_COUNT / 2 ? 2 * table->size
+								   : COSY_WATCH_COUNT;
 	struct cosy_watch_read read = {
 		.size = sizeof(read),
 		.dirfd = table->dirfd,
@@ -293,12 +321,12 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		.name = (uintptr_t)name,
 		.entries = (uintptr_t)table->bytes,
 		.entries_size = BYTES,
-		.count = table->size,
+		.count = count,
 		/* A thread that libc does not know of would use the same set. */
 		.request = (alone() ? COSY_WATCH_ALONE : 0) | (set->absent ? COSY_WATCH_ABSENT : 0),
-		.before = backwards	  ? table->size - 1
+		.before = backwards	  ? count - 1
 			  : table->learnt ? 0
-					  : table->size / 2,
+					  : count / 2,
 	};
 	unsigned int asked = table->served + table->asked;
 	uint64_t accounted_before = __atomic_load_n(&accounted, __ATOMIC_SEQ_CST);

@@ -128,7 +128,7 @@ static inline void set_leave(struct set *set)
 
 static inline const struct cosy_watch_entry *table_entry(const struct table *table, unsigned int i)
 {
-	return (const struct cosy_watch_entry *)(table->bytes + table->at[i] * 8);
+	return (const struct cosy_watch_entry *)(table->bytes + table->at[i] * 8ul);
 }
 
 static inline bool table_holds(const struct table *table)
