@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Random programs with output in their regions, several ways, as run.py: on ways out, in loops and after them.
 
-Their regions also format, take blocks of the heap, list a directory, sort, recurse, and call by pointers.
+Their regions also format, log by functions of their own, take blocks of the heap, list a directory,
+sort, recurse, and call by pointers.
 
 Prints how many were equal and how many regions ended early.  A program that differs is kept in --work.
 With --put those of the last level also go into a folder, for guest.sh in a virtual machine.
@@ -26,6 +27,7 @@ HEAD = """#include <cosy/cosy.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +164,21 @@ static const struct methods Methods[] = {{mix, sort}, {first, entries}, {add, lo
 static num apply(const struct methods *m, num (*f)(num, num), num a, num b)
 {
 	return f(m->join(a, b), m->one(b));
+}
+
+/* Formats its arguments, as log functions do. */
+static num note(num level, const char *format, ...)
+{
+	static char last[24];
+	va_list list;
+	num length;
+
+	if (level % 5 == 0)
+		return level;
+	va_start(list, format);
+	length = (num)vsnprintf(last, sizeof(last), format, list);
+	va_end(list);
+	return mix(length, (num)last[level % 4]);
 }
 
 /* Mostly returns at once, and sometimes tells. */
@@ -365,8 +382,13 @@ class Function:
     def call_function(self, into: str) -> None:
         """A call of what is no system call alone."""
         r = self.rng
-        kind = r.randrange(6)
-        if kind == 0 and self.buffers:
+        kind = r.randrange(7)
+        if kind == 6:
+            form = r.choice(["%lu", "%lu %s", "%-6lx|%s|%c", "%.*s", "none"])
+            given = {"%lu %s": ', "some text"', "%-6lx|%s|%c": ", \"a\", 'b'"}.get(form, "")
+            given = {"%.*s": ', 3, "abcdef"', "none": ""}.get(form, f", {self.value(1)}{given}")
+            self.line(f'{into} += note({self.value(1)}, "{form}"{given});')
+        elif kind == 0 and self.buffers:
             target = r.choice(self.buffers)
             form = r.choice(["%lu", "%#lx", "%06lo", "%-9lu|", "%.3lu", "<%12lX>"])
             self.line(f'{into} += (num)snprintf({target}, 16, "{form}", {self.value(1)});')
