@@ -20,6 +20,8 @@
  *	  image.c		validate, sandbox, compile
  *	  jit.c			the kernel's JIT: its abilities, one compilation
  *	  cache.c		compiled programs, for a user's next process
+ *	  background.c		compiles for a user's next process, in a thread of the kernel
+ *	  credit.c		how much of that each user may have
  *	  history.c		how much a user's processes saved in each region
  *	  recall.c		RECALL: a context and that history
  *	  processor.c		processors on which nothing is loaded
@@ -119,6 +121,7 @@
  * ../core validates compounds and sandboxes their code.
  */
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include "device.h"
 #include "fast/attributes.h"
 #include "fast/mount.h"
@@ -126,6 +129,7 @@
 #include "fast/symlink.h"
 #include "kernel/symbols.h"
 #include "kernel/types.h"
+#include "load/background.h"
 #include "load/cache.h"
 #include "load/jit.h"
 #include "load/processor.h"
@@ -136,6 +140,13 @@
 #include "stats.h"
 #include "view/write.h"
 #include "watch/watch.h"
+
+/* Writes the statistics that are counted only when somebody reads them. */
+static int more_show(struct seq_file *file)
+{
+	seq_printf(file, "background_ns %llu\n", cosy_background_time());
+	return cosy_moving_show(file);
+}
 
 static int __init cosy_init(void)
 {
@@ -160,11 +171,15 @@ static int __init cosy_init(void)
 	if (error)
 		goto out;
 
-	error = cosy_ext4_init();
+	error = cosy_background_init();
 	if (error)
 		goto err_cache;
 
-	cosy_stats_init(cosy_moving_show);
+	error = cosy_ext4_init();
+	if (error)
+		goto err_background;
+
+	cosy_stats_init(more_show);
 	cosy_watch_init();
 	error = cosy_device_init();
 	if (error)
@@ -176,6 +191,8 @@ err_watch:
 	cosy_watch_exit();
 	cosy_stats_exit();
 	cosy_ext4_exit();
+err_background:
+	cosy_background_exit();
 err_cache:
 	cosy_cache_exit();
 out:
@@ -188,6 +205,7 @@ static void __exit cosy_exit(void)
 	cosy_watch_exit();
 	cosy_stats_exit();
 	cosy_ext4_exit();
+	cosy_background_exit();
 	cosy_cache_exit();
 }
 

@@ -21,12 +21,14 @@ static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
 	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
 	[COSY_LIVE_PARCELS] = "parcels",   [COSY_LIVE_PORTS] = "ports",
-	[COSY_LIVE_HUGE] = "huge",
+	[COSY_LIVE_HUGE] = "huge",	   [COSY_LIVE_BACKGROUND] = "background",
 };
 
 static const char *const event_names[COSY_EVENT_CNT] = {
 	[COSY_EVENT_HUGE_FAILED] = "huge_failed",
 	[COSY_EVENT_PINNED_COPIED] = "pinned_copied",
+	[COSY_EVENT_COMPILED] = "background_compiled",
+	[COSY_EVENT_COMPILE_FAILED] = "background_failed",
 };
 
 #define STATUS_NAME(status, counter, count) [COSY_COUNT_LEFT + COSY_##status] = #counter
@@ -53,6 +55,8 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_GUARD_FAILED + COSY_GUARD_##guard] = "guard_failed_" #name,
 #include "guards.def"
 #undef COSY_GUARD
+	[COSY_COUNT_QUEUED] = "queued",
+	[COSY_COUNT_QUEUE_REFUSED] = "queue_refused",
 };
 
 static_assert(COSY_GUARD_CNT <= COSY_STATS_GUARDS, "struct cosy_stats has a count for every guard");

@@ -33,7 +33,9 @@ enum cosy_counter {
 	COSY_COUNT_PASSED,
 	COSY_COUNT_TAKEN,
 	COSY_COUNT_GUARD_FAILED, /* + enum cosy_guard */
-	COSY_COUNTERS = COSY_COUNT_GUARD_FAILED + COSY_STATS_GUARDS
+	COSY_COUNT_QUEUED = COSY_COUNT_GUARD_FAILED + COSY_STATS_GUARDS,
+	COSY_COUNT_QUEUE_REFUSED,
+	COSY_COUNTERS
 };
 
 struct cosy_counters {
@@ -49,6 +51,7 @@ enum cosy_live {
 	COSY_LIVE_PARCELS,
 	COSY_LIVE_PORTS,
 	COSY_LIVE_HUGE,
+	COSY_LIVE_BACKGROUND, /* compounds that wait to be compiled, or are being compiled */
 	COSY_LIVE_CNT
 };
 
@@ -56,6 +59,8 @@ enum cosy_live {
 enum cosy_event {
 	COSY_EVENT_HUGE_FAILED,	  /* no memory for a huge page: its slots keep pages of 4 KB */
 	COSY_EVENT_PINNED_COPIED, /* a page that others had pinned was copied in place of moved */
+	COSY_EVENT_COMPILED,	  /* a compound, in the background */
+	COSY_EVENT_COMPILE_FAILED,
 	COSY_EVENT_CNT
 };
 

@@ -62,10 +62,22 @@ static void spaces_read(unsigned int spaces[2])
 	spaces[1] = pids ? pids->ns.inum : 0;
 }
 
-bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2])
+bool cosy_cache_serves(struct cosy_user *user, struct cosy_cache_caller *ret)
 {
-	spaces_read(spaces);
+	spaces_read(ret->spaces);
+	ret->lockable = cosy_locked_limit();
+	ret->epoch = READ_ONCE(cosy_user_cache(user)->epoch);
 	return user_is_served(user);
+}
+
+bool cosy_cache_is_kept(void)
+{
+	return READ_ONCE(max_user_cache);
+}
+
+bool cosy_cache_is_forgotten(struct cosy_user *user, const struct cosy_cache_caller *caller)
+{
+	return READ_ONCE(cosy_user_cache(user)->epoch) != caller->epoch;
 }
 
 struct cosy_cache *cosy_user_cache(struct cosy_user *user)
@@ -92,6 +104,17 @@ static void cache_move_out(struct cosy_cache *cache, struct cosy_image *image, s
 	cache->bytes -= image_bytes(image);
 	cosy_locked_uncharge(&image->entry.locked);
 	list_move(&image->entry.node, to);
+}
+
+/*
+ * Does the same to make room.  If the image was compiled in the background and nobody came for it,
+ * the next process need not try that again.
+ */
+static void cache_evict(struct cosy_cache *cache, struct cosy_image *image, struct list_head *to)
+{
+	if (image->entry.unproven)
+		cosy_credit_in_vain(&cache->credit, image->entry.unproven);
+	cache_move_out(cache, image, to);
 }
 
 static void images_put(struct list_head *images)
@@ -137,31 +160,46 @@ static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 }
 
 /* Does cosy_cache_make_room under the lock; moves the images that go to `out`. */
-static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct list_head *out)
+static void cache_unlock(struct cosy_cache *cache, unsigned long pages, unsigned long limit,
+			 struct list_head *out)
 {
 	struct cosy_image *image, *next;
 
-	if (cosy_locked_fits(pages, 0) || !cosy_locked_fits(pages, cache_locked_pages(cache)))
+	if (cosy_locked_fits(pages, 0, limit) ||
+	    !cosy_locked_fits(pages, cache_locked_pages(cache), limit))
 		return;
 	list_for_each_entry_safe_reverse(image, next, &cache->images, entry.node) {
-		if (cosy_locked_fits(pages, 0))
+		if (cosy_locked_fits(pages, 0, limit))
 			break;
 		if (image->entry.locked.payer == current_user())
-			cache_move_out(cache, image, out);
+			cache_evict(cache, image, out);
 	}
 }
 
 void cosy_cache_make_room(struct cosy_user *user, unsigned long pages)
 {
 	struct cosy_cache *cache = cosy_user_cache(user);
+	const unsigned long limit = cosy_locked_limit();
 	LIST_HEAD(out);
 
-	if (cosy_locked_fits(pages, 0))
+	if (cosy_locked_fits(pages, 0, limit))
 		return;
 	mutex_lock(&cache->lock);
-	cache_unlock(cache, pages, &out);
+	cache_unlock(cache, pages, limit, &out);
 	mutex_unlock(&cache->lock);
 	images_put(&out);
+}
+
+void cosy_cache_forget(struct cosy_user *user)
+{
+	struct cosy_cache *cache = cosy_user_cache(user);
+
+	mutex_lock(&cache->lock);
+	WRITE_ONCE(cache->epoch, cache->epoch + 1);
+	cosy_history_drop(&cache->history);
+	mutex_unlock(&cache->lock);
+	cosy_credit_forget(&cache->credit);
+	cosy_cache_drop(user);
 }
 
 /* Drops entries that nobody has used for long.  The work item has a reference to the user. */
@@ -177,7 +215,7 @@ static void cache_age(struct work_struct *work)
 	list_for_each_entry_safe_reverse(image, next, &cache->images, entry.node) {
 		if (time_before(jiffies, image->entry.used + cold_after()))
 			break;
-		cache_move_out(cache, image, &cold);
+		cache_evict(cache, image, &cold);
 	}
 	cosy_history_age(&cache->history);
 	images = !list_empty(&cache->images);
@@ -222,6 +260,7 @@ static void cache_create(void *attached)
 	mutex_init(&cache->lock);
 	INIT_LIST_HEAD(&cache->images);
 	cosy_history_create(&cache->history);
+	cosy_credit_create(&cache->credit);
 	INIT_DELAYED_WORK(&cache->ageing, cache_age);
 }
 
@@ -288,6 +327,7 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	if (image) {
 		refcount_inc(&image->references);
 		image->entry.used = jiffies;
+		image->entry.unproven = 0;
 		list_move(&image->entry.node, &cache->images);
 	}
 	mutex_unlock(&cache->lock);
@@ -303,7 +343,7 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
  * False: it cannot be kept.  Called under the lock.
  */
 static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
-			    struct list_head *out)
+			    unsigned long lockable, struct list_head *out)
 {
 	const unsigned long limit = READ_ONCE(max_user_cache), bytes = image_bytes(image);
 	const unsigned long pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
@@ -311,25 +351,26 @@ static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 	if (bytes > limit)
 		return false;
 	while (!list_empty(&cache->images) && cache->bytes + bytes > limit)
-		cache_move_out(cache,
-			       list_last_entry(&cache->images, struct cosy_image, entry.node), out);
-	cache_unlock(cache, pages, out);
-	return !cosy_locked_charge(&image->entry.locked, pages);
+		cache_evict(cache, list_last_entry(&cache->images, struct cosy_image, entry.node),
+			    out);
+	cache_unlock(cache, pages, lockable, out);
+	return !cosy_locked_charge_within(&image->entry.locked, pages, lockable);
 }
 
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
-		    const struct cosy_target *target, u32 *evicted)
+		    const struct cosy_target *target, const struct cosy_cache_caller *caller,
+		    u32 *evicted)
 {
 	struct cosy_cache *cache = cosy_user_cache(image->user);
 	u32 hash = container_hash(container, len);
 	struct cosy_image *same;
 	struct list_head *at;
 	LIST_HEAD(out);
-	bool added;
+	bool added = false;
 
 	if (!user_is_served(image->user) || !image->portable)
 		return false;
-	spaces_read(image->entry.spaces);
+	memcpy(image->entry.spaces, caller->spaces, sizeof(image->entry.spaces));
 	image->entry.hash = hash;
 	image->entry.len = len;
 	image->entry.buffer_size = target->size;
@@ -342,7 +383,8 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 	same = cache_find(cache, container, len, hash, target, image->entry.spaces);
 	if (same)
 		cache_move_out(cache, same, &out);
-	added = cache_make_room(cache, image, &out);
+	if (!cosy_cache_is_forgotten(image->user, caller))
+		added = cache_make_room(cache, image, caller->lockable, &out);
 	if (added) {
 		image->entry.container = container;
 		image->entry.used = jiffies;

@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "load/credit.h"
 #include "load/history.h"
 
 struct cosy_image;
@@ -24,7 +25,16 @@ struct cosy_cache {
 	bool ages;		 /* `ageing` is queued and has a reference to the user */
 	bool ages_hourly;	 /* it was queued for the history alone */
 	struct delayed_work ageing;
+	unsigned int epoch; /* FORGETs so far */
 	struct cosy_history history;
+	struct cosy_credit credit;
+};
+
+/* What of a process decides for whom its images are kept, and whether they are. */
+struct cosy_cache_caller {
+	unsigned int spaces[2]; /* as in struct cosy_cache_entry */
+	unsigned long lockable; /* RLIMIT_MEMLOCK, in pages */
+	unsigned int epoch;	/* of the cache when the caller came: a FORGET since then holds */
 };
 
 struct cosy_cache *cosy_user_cache(struct cosy_user *user);
@@ -38,19 +48,27 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 /*
  * Keeps an image that was made from these bytes for this target; adds to `*evicted` how many made
  * room for it.  True: the bytes (of kvmalloc) are the cache's now.  False: the image is not kept,
- * and the bytes are still the caller's.
+ * and the bytes are still the caller's.  Runs with the credentials of the process that `caller`
+ * was read for.
  */
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
-		    const struct cosy_target *target, u32 *evicted);
+		    const struct cosy_target *target, const struct cosy_cache_caller *caller,
+		    u32 *evicted);
 /*
  * Tells whether the caller is that user and no other, so that the cache and the history may serve
- * the caller and record its actions; returns the caller's namespaces, which are separate.
+ * the caller and record its actions; fills in the rest of the caller in any case.
  */
-bool cosy_cache_serves(struct cosy_user *user, unsigned int spaces[2]);
+bool cosy_cache_serves(struct cosy_user *user, struct cosy_cache_caller *ret);
+/* Tells whether images are kept at all. */
+bool cosy_cache_is_kept(void);
+/* Tells whether the user has made a FORGET since the caller was read. */
+bool cosy_cache_is_forgotten(struct cosy_user *user, const struct cosy_cache_caller *caller);
 /* Starts the ageing, which drops old entries.  Called under the lock. */
 void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user);
 /* Empties a user's cache, except its history; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
+/* Serves FORGET: does the same, drops the history, and keeps nothing that is compiled now. */
+void cosy_cache_forget(struct cosy_user *user);
 /*
  * Takes images out, the least recently used first, until the caller may lock `pages` more: images
  * that are kept for the next process count in the user's locked memory.  Takes none out if all of

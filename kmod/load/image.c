@@ -190,6 +190,14 @@ out:
 	return error ? ERR_PTR(error) : image;
 }
 
+int cosy_image_is_portable(const struct cosy_target *target)
+{
+	struct cosy_sandbox how = {};
+	int error = cosy_jit_abilities(&how);
+
+	return error ? error : how.based || !target->size ? 0 : -EOPNOTSUPP;
+}
+
 bool cosy_image_fits(const struct cosy_image *image)
 {
 	bool compiles, blinds;

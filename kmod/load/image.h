@@ -24,6 +24,7 @@ struct cosy_cache_entry {
 	bool ordinary;
 	unsigned int spaces[2]; /* the numbers of the user namespace and the process namespace */
 	unsigned long used;	/* jiffies */
+	u64 unproven;		/* in the background, for nobody yet: its digest; else 0 */
 	struct cosy_locked locked;
 };
 
@@ -61,6 +62,12 @@ struct cosy_target {
 struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_container *container,
 				     const struct cosy_target *target, struct cosy_reject *why);
 void cosy_image_put(struct cosy_image *image);
+
+/*
+ * Tells whether an image for such a target serves every buffer of that size.  0, or -EOPNOTSUPP, or
+ * -ENOMEM.
+ */
+int cosy_image_is_portable(const struct cosy_target *target);
 
 /* Tells whether compiling now would give such an image: the JIT is on, and blinds as it did. */
 bool cosy_image_fits(const struct cosy_image *image);

@@ -11,9 +11,18 @@ static bool caller_is_counted(void)
 	return !ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
 }
 
+unsigned long cosy_locked_limit(void)
+{
+	return rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+}
+
 int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages)
 {
-	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	return cosy_locked_charge_within(locked, pages, cosy_locked_limit());
+}
+
+int cosy_locked_charge_within(struct cosy_locked *locked, unsigned long pages, unsigned long limit)
+{
 	struct user_struct *user = current_user();
 	long now = atomic_long_read(&user->locked_vm);
 
@@ -28,9 +37,8 @@ int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages)
 	return 0;
 }
 
-bool cosy_locked_fits(unsigned long pages, unsigned long given_back)
+bool cosy_locked_fits(unsigned long pages, unsigned long given_back, unsigned long limit)
 {
-	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	const unsigned long now = atomic_long_read(&current_user()->locked_vm);
 
 	return !caller_is_counted() || now + pages <= limit + given_back;

@@ -5,6 +5,7 @@
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
 #include "context.h"
+#include "load/background.h"
 #include "load/buffer.h"
 #include "load/cache.h"
 #include "load/recall.h"
@@ -114,10 +115,13 @@ static int handle_give(struct cosy_context *context, struct cosy_program *prog, 
 static struct cosy_image *image_make(struct cosy_context *context, void **data, u32 len,
 				     const struct cosy_target *target, struct cosy_reject *why)
 {
+	struct cosy_cache_caller caller;
 	struct cosy_container container;
 	struct cosy_image *image;
 	u32 evicted = 0;
 	int error;
+
+	cosy_cache_serves(context->user, &caller);
 
 	error = cosy_compound_open(*data, len, &container, why);
 	if (error)
@@ -126,7 +130,7 @@ static struct cosy_image *image_make(struct cosy_context *context, void **data, 
 	if (IS_ERR(image))
 		return image;
 	cosy_stats_add(&context->stats, COSY_COUNT_CACHE_MISSES, 1);
-	if (cosy_cache_add(image, *data, len, target, &evicted))
+	if (cosy_cache_add(image, *data, len, target, &caller, &evicted))
 		*data = NULL;
 	if (evicted)
 		cosy_stats_add(&context->stats, COSY_COUNT_CACHE_EVICTED, evicted);
@@ -149,20 +153,30 @@ static struct cosy_image *image_get(struct cosy_context *context, void **data,
 	return image_make(context, data, load->len, target, why);
 }
 
-/* Tells whether a LOAD for a front of that size would find its image: 0 or -ENOENT. */
-static int container_ask(struct cosy_context *context, const void *data,
-			 const struct cosy_load *load)
+/*
+ * Tells whether a LOAD for a front of that size would find its image: 0 or -ENOENT; if it is wanted,
+ * has it compiled in the background: see cosy_background_queue, which may take `*data` over.
+ */
+static int container_ask(struct cosy_context *context, void **data, const struct cosy_load *load,
+			 struct cosy_reject *why)
 {
 	const struct cosy_target target = {
 		.size = load->front,
-		.ordinary = load_is_ordinary(data, load),
+		.ordinary = load_is_ordinary(*data, load),
 	};
-	struct cosy_image *image = cosy_cache_find(context->user, data, load->len, &target);
+	struct cosy_image *image = cosy_cache_find(context->user, *data, load->len, &target);
+	int error = -ENOENT;
 
-	if (!image)
-		return -ENOENT;
+	if (image)
+		error = 0;
+	else if (load->flags & COSY_LOAD_BACKGROUND)
+		error = cosy_background_queue(context->user, data, load->len, &target, why);
 	cosy_image_put(image);
-	return 0;
+	if (error == -EINPROGRESS)
+		cosy_stats_add(&context->stats, COSY_COUNT_QUEUED, 1);
+	else if (error == -EBUSY)
+		cosy_stats_add(&context->stats, COSY_COUNT_QUEUE_REFUSED, 1);
+	return error;
 }
 
 static int container_load(struct cosy_context *context, void **data, struct cosy_load *load,
@@ -214,8 +228,12 @@ static void log_write(const struct cosy_load *load, const struct cosy_reject *wh
 /* Tells whether LOAD knows the flags, and finds the other members set as they ask. */
 static bool load_is_known(const struct cosy_load *load)
 {
-	const u32 known = COSY_ORDINARY_CALLS | COSY_LOAD_SEEN | COSY_LOAD_ASK;
+	const u32 known =
+		COSY_ORDINARY_CALLS | COSY_LOAD_SEEN | COSY_LOAD_ASK | COSY_LOAD_BACKGROUND;
 	const bool asks = load->flags & COSY_LOAD_ASK;
+
+	if (load->flags & COSY_LOAD_BACKGROUND && !asks)
+		return false;
 
 	return !(load->flags & ~known) && !load->reserved && (asks || !load->front) &&
 	       (!asks || load->flags & COSY_LOAD_SEEN);
@@ -252,7 +270,7 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 		return -EFAULT;
 	}
 	if (load->flags & COSY_LOAD_ASK)
-		error = container_ask(context, data, load);
+		error = container_ask(context, &data, load, &why);
 	else
 		error = container_load(context, &data, load, &why);
 	kvfree(data);

@@ -199,7 +199,7 @@ long cosy_recall(struct cosy_context *context, struct cosy_recall *recall)
 	struct cosy_followed *followed = NULL;
 	struct cosy_past *past = NULL;
 	const u32 pace = recall->pace;
-	unsigned int spaces[2];
+	struct cosy_cache_caller caller;
 	int error = 0;
 
 	if (!recall_is_known(recall))
@@ -209,22 +209,20 @@ long cosy_recall(struct cosy_context *context, struct cosy_recall *recall)
 	recall->slower = 0;
 	recall->regions = 0;
 	recall->pace = 0;
-	if (!cosy_cache_serves(context->user, spaces))
+	if (!cosy_cache_serves(context->user, &caller))
 		return 0;
 	if (recall->flags & COSY_RECALL_FORGET)
-		cosy_cache_drop(context->user);
+		cosy_cache_forget(context->user);
 	/* What is not needed after all is freed again. */
 	if (recall_begins(recall))
 		past = kzalloc(sizeof(*past), GFP_KERNEL_ACCOUNT);
 	if (recall->call_gain)
 		followed = kzalloc(sizeof(*followed), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&cache->lock);
-	if (recall->flags & COSY_RECALL_FORGET)
-		cosy_history_drop(&cache->history);
 	if (!key_is_none(recall->key) && cosy_history_is_kept()) {
-		recall_past(cache, context->user, recall, pace, spaces, &past);
+		recall_past(cache, context->user, recall, pace, caller.spaces, &past);
 		if (recall->call_gain)
-			error = context_follow(context, recall, spaces, &followed);
+			error = context_follow(context, recall, caller.spaces, &followed);
 	}
 	recall->regions = cache->history.count;
 	mutex_unlock(&cache->lock);

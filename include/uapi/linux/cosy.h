@@ -168,6 +168,14 @@ struct cosy_setbuf {
  * compiled.  With COSY_LOAD_ASK as well no program is made and `handle` is 0: the result says
  * whether a context whose buffer has a front of `front` bytes (0: that has no buffer) would find
  * it now.  A later LOAD may no longer find it.
+ *
+ * With COSY_LOAD_BACKGROUND as well, a compound that is not found is compiled by a thread of the
+ * kernel, whatever the caller does meanwhile, and a later LOAD of the user's finds it.  Each user
+ * may have few compounds waiting, and a bounded number of instructions compiled a second.  The
+ * errors are EINPROGRESS (it waits or is being compiled), EBUSY (no room for another one now),
+ * ENOENT (compiling it failed, or was in vain, lately; or nothing is kept for this caller),
+ * EOPNOTSUPP (this kernel's machine code serves only one buffer) and LOAD's for a container or a
+ * front that is not valid.
  */
 struct cosy_load {
 	__u32 size;
@@ -184,8 +192,9 @@ struct cosy_load {
 	__u32 reserved;	 /* 0 */
 	__u64 key[2]; /* 0, or that of a RECALL in this context: its region's calls count there */
 };
-#define COSY_LOAD_SEEN (1u << 1) /* only what need not be compiled */
-#define COSY_LOAD_ASK  (1u << 2) /* with COSY_LOAD_SEEN: load nothing, only tell */
+#define COSY_LOAD_SEEN	     (1u << 1) /* only what need not be compiled */
+#define COSY_LOAD_ASK	     (1u << 2) /* with COSY_LOAD_SEEN: load nothing, only tell */
+#define COSY_LOAD_BACKGROUND (1u << 3) /* with COSY_LOAD_ASK: have it compiled meanwhile */
 
 /*
  * RECALL: queries what the caller's user, in these namespaces, did in a region in earlier
@@ -549,6 +558,8 @@ struct cosy_stats {
 	 * the order of core/guards.def
 	 */
 	__u64 guard_failed[COSY_STATS_GUARDS];
+	__u64 queued;	     /* LOADs that had a compound compiled in the background */
+	__u64 queue_refused; /* LOADs that wanted that, and found no room */
 };
 
 /*

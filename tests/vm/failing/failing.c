@@ -76,6 +76,7 @@ static struct point points[] = {
 	{ "apply_to_page_range", KIND_ALLOCATION, -ENOMEM },
 	{ "handle_mm_fault", KIND_ALLOCATION, VM_FAULT_OOM },
 	{ "alloc_workqueue", KIND_ALLOCATION, 0 },
+	{ "kthread_create_on_node", KIND_ALLOCATION, -ENOMEM },
 	{ "misc_register", KIND_ALLOCATION, -ENOMEM },
 	{ "register_kprobe", KIND_ALLOCATION, -ENOMEM },
 
@@ -112,8 +113,8 @@ static struct point points[] = {
 };
 
 static int nth, again, failures, kind = KIND_ALLOCATION;
-static bool on, has_failed;
-static struct task_struct *counted; /* only compared */
+static bool on, has_failed, background; /* count the calls of the module's thread instead */
+static struct task_struct *counted;	/* only compared */
 static char last[160];
 
 /* Returns from the function: the kprobe sends the caller here instead of into it. */
@@ -135,14 +136,23 @@ static bool never_fails(const struct point *point, const struct pt_regs *regs)
 	return arguments[point->flags] & __GFP_NOFAIL;
 }
 
+static bool caller_is_counted(void)
+{
+	if (!READ_ONCE(counted))
+		return false;
+	return READ_ONCE(background)
+		       ? current->flags & PF_KTHREAD && !strcmp(current->comm, "cosy_compile")
+		       : READ_ONCE(counted) == current;
+}
+
 static int point_enter(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct point *point = container_of(probe, struct point, probe);
 	unsigned long from = *(unsigned long *)regs->sp;
 	char caller[KSYM_SYMBOL_LEN];
 
-	if (READ_ONCE(counted) != current || !(nth || (on && has_failed)) ||
-	    !(kind & point->kind) || never_fails(point, regs))
+	if (!caller_is_counted() || !(nth || (on && has_failed)) || !(kind & point->kind) ||
+	    never_fails(point, regs))
 		return 0;
 	sprint_symbol(caller, from);
 	if (!strstr(caller, point->caller ? point->caller : "[cosy]") || (nth && --nth))
@@ -175,6 +185,7 @@ static const struct kernel_param_ops nth_ops = { .set = nth_set, .get = param_ge
 module_param_cb(nth, &nth_ops, &nth, 0600);
 module_param(kind, int, 0600);
 module_param(on, bool, 0600);
+module_param(background, bool, 0600);
 module_param(again, int, 0600);
 module_param(failures, int, 0400);
 module_param_string(last, last, sizeof(last), 0400);

@@ -25,6 +25,7 @@
 #define NOT_CHANGED ((char)0x55)
 
 static char expected[FILE_SIZE];
+static int step_cache_fd = -1, step_background_fd = -1; /* parameters of modules */
 
 /* --- Opening and the buffer ------------------------------------------------------------- */
 
@@ -141,6 +142,63 @@ static size_t make_program(struct bpf_insn *insns, size_t count)
 	insns[count - 2] = JUMP_NE(0, 42, -2);
 	insns[count - 1] = EXIT;
 	return count;
+}
+
+/* Says whose calls fail: the module's thread's, or this one's. */
+static void step_background_is(bool on)
+{
+	MUST(pwrite(step_background_fd, on ? "Y" : "N", 1, 0) == 1);
+	/* What nobody may keep is not compiled for later. */
+	MUST(pwrite(step_cache_fd, on ? "2097152" : "0", on ? 7 : 1, 0) > 0);
+}
+
+/* Drops what is kept, and what is remembered of compounds that did not compile. */
+static void step_forget(void)
+{
+	struct cosy_recall recall = { .size = sizeof(recall), .flags = COSY_RECALL_FORGET };
+	int fd = raw_open();
+
+	MUST(!raw_ioctl(fd, COSY_IOC_RECALL, &recall));
+	close(fd);
+}
+
+/*
+ * Makes what the thread needs to compile a compound fail.  The compound is then not found, and the
+ * next one is compiled.
+ */
+static void step_compile(const char *name, size_t count)
+{
+	static struct bpf_insn insns[COSY_MAX_INSNS];
+	static struct raw_container c;
+	struct cosy_load load = { .size = sizeof(load), .compound = (uintptr_t)&c };
+
+	make_program(insns, count);
+	raw_container(&c, insns, count);
+	load.len = c.header.size;
+	step_background_is(true);
+	POINTS(name, 200)
+	{
+		int fd = raw_open();
+		long ret;
+
+		load.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK | COSY_LOAD_BACKGROUND;
+		step_arm();
+		ret = raw_ioctl(fd, COSY_IOC_LOAD, &load);
+		MUST(ret == -EINPROGRESS);
+		while (step_live("background "))
+			sleep_ms(1);
+		step_disarm();
+		load.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK;
+		ret = raw_ioctl(fd, COSY_IOC_LOAD, &load);
+		CHECK(!ret || (ret == -ENOENT && step_hit), "%s, point %d: %ld; %s", name,
+		      step_point, ret, step_last);
+		step_errors[-ret]++;
+		step_forget();
+		close(fd);
+		step_check_nothing_left();
+		check_nothing_charged();
+	}
+	step_background_is(false);
 }
 
 static void step_load(const char *name, size_t count)
@@ -561,7 +619,12 @@ static void step_begin(enum step_kind kind)
 
 	step_init(kind);
 	/* Turn the user's cache off, which would be counted with what is left. */
+	step_cache_fd = open("/sys/module/cosy/parameters/max_user_cache", O_RDWR | O_CLOEXEC);
+	step_background_fd = open(STEP_PARAMETERS "background", O_RDWR | O_CLOEXEC);
+	MUST(step_cache_fd >= 0 && step_background_fd >= 0);
 	step_write("/sys/module/cosy/parameters/max_user_cache", "0");
+	/* Each point compiles once more than a user may. */
+	step_write("/sys/module/cosy/parameters/background_insns", "65536");
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	directory_enter();
 	MUST(!chmod(".", 0777));
@@ -584,6 +647,10 @@ static void step_all(void)
 	step_map();
 	step_load("LOAD of 10 instructions", 10);
 	step_load("LOAD of 4000 instructions", 4000);
+	if (step_kind == STEP_ALLOCATION) {
+		step_compile("10 instructions, in the background", 10);
+		step_compile("1000 instructions, in the background", 1000);
+	}
 	step_version();
 	step_others();
 	step_run();

@@ -245,7 +245,8 @@ static void wrong_questions(void)
 	CHECK(!is_found(number), "found in advance");
 	for (uint32_t flags = 0; flags < 32; flags++) {
 		bool seen = flags & COSY_LOAD_SEEN, asks = flags & COSY_LOAD_ASK;
-		bool fine = flags < 8 && (seen || !asks);
+		bool background = flags & COSY_LOAD_BACKGROUND;
+		bool fine = flags < 16 && (seen || !asks) && (asks || !background);
 		long ret = load_with(fd, number, flags, 0, &load);
 
 		CHECK((ret != -EINVAL) == fine, "flags %#x: %ld", flags, ret);

@@ -5,7 +5,7 @@
  * same result.  The test loads the module again at the end.
  */
 #include "move.h"
-#include <sys/syscall.h>
+#include "raw.h"
 
 #define MODULE "/vm/cosy.ko"
 
@@ -118,6 +118,45 @@ static void after_unloading(const int *fds)
 	CHECK(move_differs(got, sizeof(got), 1) < 0, "what was lent is lost with the module");
 }
 
+/* Hands over more than can be compiled at once, and ends. */
+static void hands_over(void *arg)
+{
+	static struct bpf_insn insns[COSY_MAX_INSNS];
+	static struct raw_container c;
+	int fd = raw_open();
+
+	for (int i = 0; i < 3; i++) {
+		struct cosy_load load = { .size = sizeof(load),
+					  .compound = (uintptr_t)&c,
+					  .flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
+						   COSY_LOAD_BACKGROUND };
+		long ret;
+
+		for (size_t k = 0; k < COUNT(insns) - 1; k++)
+			insns[k] = MOV(0, *(int *)arg * 3 + i);
+		insns[COUNT(insns) - 1] = EXIT;
+		raw_container(&c, insns, COUNT(insns));
+		load.len = c.header.size;
+		ret = raw_ioctl(fd, COSY_IOC_LOAD, &load);
+		CHECK(ret == -EINPROGRESS, "%d is not taken: %ld", i, ret);
+	}
+	close(fd);
+}
+
+/* Unloads the module while its thread compiles, and others wait for it. */
+static void while_compiling(void)
+{
+	int ret;
+
+	for (int i = 0; i < 5; i++) {
+		CHECK_CHILD(in_child(hands_over, &i));
+		sleep_ms(i);
+		ret = unload();
+		CHECK(!ret, "unloading while the thread compiles: %s", strerror(-ret));
+		load();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct stat st;
@@ -147,6 +186,7 @@ int main(int argc, char **argv)
 	CHECK_CHILD(in_child(as_nobody, NULL));
 	after_unloading(fds);
 	load();
+	while_compiling();
 	MUST(!chown("/dev/cosy", st.st_uid, st.st_gid) && !chmod("/dev/cosy", st.st_mode & 0777));
 	CHECK_CHILD(in_child(as_nobody, "may use"));
 	return check_end();
