@@ -10,7 +10,9 @@
 The virtual machine's clock counts instructions. Each program runs --count times plain, after one
 run that does not count, and then as often marked, by the default settings, and the module knows
 nothing of it before. Prints for each program the instructions of plain, and marked to plain: each
-run, the third one alone, and the sum.
+run, the third one alone, and the sum. A thread of the kernel compiles for later runs: each run begins
+when that thread is idle. "background" is all of its work, in plain runs; its work during a run also
+counts in the run, and its work after a run in the sum.
 
 Packages are other projects' programs: Debian's sources, built as they are and with the marks of
 packages/marks.py. A run that could not be, since a package is not to be had, ends with status 77.
@@ -50,16 +52,17 @@ class Row:
     program: str  # below the contenders' directories
     arguments: list[str]
     prepare: str = ""  # before each run
-    runs: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)  # cost, status, digest
+    # cost, status, digest, and the costs of the background during it and after it
+    runs: dict[str, list[tuple[int, int, str, int, int]]] = field(default_factory=dict)
 
     def complaint(self, count: int) -> str:
         """Returns why the row does not count, or nothing."""
         ways = [self.runs.get(contender, []) for contender in CONTENDERS]
         if any(len(way) != count for way in ways):
             return "not all of its runs ended"
-        if any(status for way in ways for _, status, _ in way):
+        if any(status for way in ways for _, status, *_ in way):
             return "a run failed"
-        if len({digest for way in ways for _, _, digest in way}) != 1:
+        if len({digest for way in ways for _, _, digest, *_ in way}) != 1:
             return "its runs printed different things"
         return ""
 
@@ -68,11 +71,14 @@ class Row:
 
         In a few runs of either the kernel works for others, which the median leaves out.
         """
-        plain, marked = ([cost for cost, _, _ in self.runs[contender]] for contender in CONTENDERS)
+        plain, marked = ([cost for cost, *_ in self.runs[contender]] for contender in CONTENDERS)
+        background = sum(during + after for *_, during, after in self.runs[CONTENDERS[1]])
+        later = sum(after for *_, after in self.runs[CONTENDERS[1]])
         base = sorted(plain)[len(plain) // 2]
         third = f"{marked[2] / base:.3f}" if len(marked) > 2 else ""
         each = " ".join(f"{cost / base:.3f}" for cost in marked)
-        return f"| {self.name} | {base / 1e6:.2f} | {third} | {sum(marked) / sum(plain):.3f} | {each} |"
+        total = (sum(marked) + later) / sum(plain)
+        return f"| {self.name} | {base / 1e6:.2f} | {third} | {total:.3f} | {background / base:.3f} | {each} |"
 
 
 def benchmark_rows(options: argparse.Namespace) -> list[Row]:
@@ -181,7 +187,7 @@ def _script(rows: list[Row], count: int, place: str) -> str:
 
 def _read(rows: list[Row], command: list[str]) -> str:
     """Runs a command and gives its lines to the rows; returns the kernel's release."""
-    runs: list[tuple[int, int, str]] = []
+    runs: list[tuple[int, int, str, int, int]] = []
     release = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
         assert process.stdout
@@ -191,8 +197,8 @@ def _read(rows: list[Row], command: list[str]) -> str:
                 release = words[1]
             elif words[:1] == ["@"]:
                 runs = rows[int(words[1])].runs.setdefault(words[2], [])
-            elif words[:1] == ["run"] and re.fullmatch(r"run \d+ \d+ [0-9a-f]{16}", line.strip()):
-                runs.append((int(words[1]), int(words[2]), words[3]))
+            elif words[:1] == ["run"] and re.fullmatch(r"run \d+ \d+ [0-9a-f]{16} \d+ \d+", line.strip()):
+                runs.append((int(words[1]), int(words[2]), words[3], int(words[4]), int(words[5])))
             else:
                 sys.stderr.write(line)
     if process.returncode:
@@ -268,7 +274,8 @@ def main() -> int:
             print(f"runs: {error}", file=sys.stderr)
             release = ""
     print(f"Linux {release}, {options.fs}, {options.count} runs of one user")
-    print("| program | plain, million | third run | sum | each run |\n| --- | --: | --: | --: | --- |")
+    print("| program | plain, million | third run | sum | background | each run |")
+    print("| --- | --: | --: | --: | --: | --- |")
     bad = 0
     for row in rows:
         complaint = row.complaint(options.count)

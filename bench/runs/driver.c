@@ -5,8 +5,10 @@
  *
  *	driver COUNT PREPARE PROGRAM [ARGUMENT...]
  *
- * Prints a line for each run: its instructions from spawn to exit, its status and a digest of its
- * output.  PREPARE is a command for the shell that makes the input again before each run; empty:
+ * Prints a line for each run: its instructions from spawn to exit, its status, a digest of its
+ * output, and the instructions that the module's thread has worked for later runs: during this run,
+ * on the only processor, where they count in the run as well, and after it.  The next run begins when
+ * that thread has nothing left to do.  PREPARE is a command for the shell that makes the input again before each run; empty:
  * none.
  */
 #define _GNU_SOURCE
@@ -49,6 +51,27 @@ static uint64_t digest(int fd)
 	return sum;
 }
 
+/* Returns a number of the module's, or 0 where it has none. */
+static long long module_number(const char *name)
+{
+	FILE *file = fopen("/sys/kernel/debug/cosy/stats", "re");
+	long long ret = 0, number;
+	char word[64];
+
+	while (file && fscanf(file, "%63s %lld", word, &number) == 2)
+		if (!strcmp(word, name))
+			ret = number;
+	if (file)
+		fclose(file);
+	return ret;
+}
+
+static void background_wait(void)
+{
+	while (module_number("background"))
+		usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
 	int output = memfd_create("output", 0);
@@ -60,7 +83,7 @@ int main(int argc, char **argv)
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
 	posix_spawn_file_actions_adddup2(&actions, output, 2);
 	for (int i = 0; i < atoi(argv[1]); i++) {
-		long long begun;
+		long long begun, took, before, worked;
 		int status;
 		pid_t pid;
 
@@ -68,12 +91,17 @@ int main(int argc, char **argv)
 			fail(argv[2]);
 		if (ftruncate(output, 0) || lseek(output, 0, SEEK_SET))
 			fail("output");
+		before = module_number("background_ns");
 		begun = now();
 		if (posix_spawn(&pid, argv[3], &actions, NULL, argv + 3, environ))
 			fail(argv[3]);
 		waitpid(pid, &status, 0);
-		printf("run %lld %d %016llx\n", now() - begun, status,
-		       (unsigned long long)digest(output));
+		took = now() - begun;
+		worked = module_number("background_ns");
+		background_wait();
+		printf("run %lld %d %016llx %lld %lld\n", took, status,
+		       (unsigned long long)digest(output), worked - before,
+		       module_number("background_ns") - worked);
 		fflush(stdout);
 	}
 	return 0;

@@ -18,21 +18,29 @@ SAME = "0123456789abcdef"
 
 def _row(plain: list[int], marked: list[int]) -> runs.Row:
     row = runs.Row("name", "program", [])
-    row.runs = {"plain": [(cost, 0, SAME) for cost in plain], "COSY-FAST": [(cost, 0, SAME) for cost in marked]}
+    row.runs = {
+        "plain": [(cost, 0, SAME, 0, 0) for cost in plain],
+        "COSY-FAST": [(cost, 0, SAME, 0, 0) for cost in marked],
+    }
     return row
 
 
 class Lines(unittest.TestCase):
     def test_runs_are_compared_with_the_median_and_sums_with_the_sum(self) -> None:
         line = _row([100, 900, 200], [220, 100, 50]).line()
-        self.assertEqual(line, "| name | 0.00 | 0.250 | 0.308 | 1.100 0.500 0.250 |")
+        self.assertEqual(line, "| name | 0.00 | 0.250 | 0.308 | 0.000 | 1.100 0.500 0.250 |")
+
+    def test_the_sum_includes_the_background(self) -> None:
+        row = _row([100, 100, 100], [100, 80, 80])
+        row.runs["COSY-FAST"][0] = (100, 0, SAME, 10, 40)
+        self.assertEqual(row.line(), "| name | 0.00 | 0.800 | 1.000 | 0.500 | 1.000 0.800 0.800 |")
 
     def test_output_and_status_are_compared(self) -> None:
         row = _row([1, 1, 1], [1, 1, 1])
         self.assertEqual(row.complaint(3), "")
-        row.runs["COSY-FAST"][2] = (1, 0, "f" * 16)
+        row.runs["COSY-FAST"][2] = (1, 0, "f" * 16, 0, 0)
         self.assertEqual(row.complaint(3), "its runs printed different things")
-        row.runs["COSY-FAST"][2] = (1, 256, SAME)
+        row.runs["COSY-FAST"][2] = (1, 256, SAME, 0, 0)
         self.assertEqual(row.complaint(3), "a run failed")
         row.runs["COSY-FAST"].pop()
         self.assertEqual(row.complaint(3), "not all of its runs ended")

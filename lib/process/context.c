@@ -154,21 +154,30 @@ static uint64_t front_first(const struct division *division, uint64_t len)
  * If a lack of memory makes the buffer smaller than asked here, LOAD will find that out: it does
  * not compile either.
  */
-static bool device_has_seen(int fd, const struct libcosy_applicant *applicant)
+bool libcosy_context_has_seen(int fd, const struct cosy_compound *compound,
+			      const struct libcosy_applicant *applicant, uint32_t flags)
 {
-	const struct cosy_compound *compound = applicant->compound;
 	struct cosy_load load = {
 		.size = offsetof(struct cosy_load, key),
 		.len = compound->size,
 		.compound = (u64)compound,
-		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
+		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK | flags |
 			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 		.front = (u32)(context.buffer ? context.front
 					      : front_first(division_for(applicant),
 							    libcosy_settings.buffer_len)),
 	};
 
-	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
+	long err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
+
+	if (err == -EINVAL && flags) {
+		/* An older module does not know the flag. */
+		load.flags &= ~flags;
+		err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
+	}
+	if (err == -EINPROGRESS)
+		libcosy_count(&libcosy_counts.queued, 1);
+	return !err;
 }
 
 /* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
@@ -343,7 +352,10 @@ static bool device_is_wanted(int fd, const struct libcosy_applicant *applicant)
 		return false;
 	return device_serves(fd, &features) &&
 	       (admission == COSY_ENTERS ||
-		(features & COSY_FEATURE_SEEN && device_has_seen(fd, applicant)));
+		(features & COSY_FEATURE_SEEN &&
+		 libcosy_context_has_seen(fd, applicant->compound, applicant,
+					  admission == COSY_ENTERS_LATER ? COSY_LOAD_BACKGROUND
+									 : 0)));
 }
 
 /*

@@ -35,6 +35,7 @@ uint32_t libcosy_context_open(void);
 enum libcosy_admission {
 	COSY_STAYS_OUT,
 	COSY_ENTERS_IF_SEEN, /* if the kernel need not compile its compound */
+	COSY_ENTERS_LATER,   /* likewise, and otherwise has it compiled in the background */
 	COSY_ENTERS,
 };
 
@@ -55,6 +56,13 @@ struct libcosy_applicant {
  * be compiled for it, where the user has loaded its compound lately.
  */
 uint32_t libcosy_context_open_for(const struct libcosy_applicant *applicant);
+
+/*
+ * Asks the device whether the kernel would have to compile this compound for the buffer that there is,
+ * or would be for this applicant (may be NULL).  `flags`: 0 or COSY_LOAD_BACKGROUND.
+ */
+bool libcosy_context_has_seen(int fd, const struct cosy_compound *compound,
+			      const struct libcosy_applicant *applicant, uint32_t flags);
 
 /* Contexts opened so far, here or before a fork; a front that grew counts none. */
 extern uint32_t libcosy_context_openings;

@@ -100,6 +100,7 @@ void libcosy_stats_print(void)
 	line_add_count(&line, "", "unearned", c->unearned);
 	line_add_count(&line, "", "seen", c->seen);
 	line_add_count(&line, "", "unseen", c->unseen);
+	line_add_count(&line, "", "queued", c->queued);
 	line_add_count(&line, "", "remembered", c->remembered);
 	line_add_count(&line, "", "loses", c->loses);
 	line_add_count(&line, "", "given_up", c->given_up);

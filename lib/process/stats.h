@@ -15,6 +15,7 @@ struct libcosy_counts {
 	uint64_t unearned;     /* of these, and of loop iterations: had not earned a LOAD yet */
 	uint64_t seen;	       /* regions that went early: the user had loaded them lately */
 	uint64_t unseen;       /* regions that would have, had the user loaded them */
+	uint64_t queued;       /* compounds that a thread of the kernel compiles or will compile */
 	uint64_t remembered;   /* regions that the user's earlier processes sent there */
 	uint64_t loses;	       /* will never earn it, by the compiler's estimate */
 	uint64_t given_up;     /* programs that lost by their ways out for seccomp filters */

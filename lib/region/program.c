@@ -8,6 +8,7 @@
 #include "region/pace.h"
 #include "region/program.h"
 #include "region/region.h"
+#include "region/tier.h"
 #include "process/settings.h"
 
 static struct libcosy_lock lock;
@@ -168,8 +169,12 @@ static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 	if (libcosy_generation() != generation)
 		return;
 	loaded->unseen = err == -ENOENT && flags & COSY_LOAD_SEEN;
-	if (loaded->unseen)
+	if (loaded->unseen) {
+		if (loaded->region && libcosy_tier_pays(loaded->region))
+			libcosy_context_has_seen(libcosy_context_fd(), loaded->container.header,
+						 NULL, COSY_LOAD_BACKGROUND);
 		return;
+	}
 	if (libcosy_passes(err)) {
 		libcosy_retry_failed(&loaded->retry);
 		return;

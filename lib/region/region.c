@@ -217,7 +217,9 @@ static enum libcosy_admission region_admit(struct cosy_region *region, int fd)
 {
 	if (!libcosy_tier_wants(region, fd))
 		return COSY_STAYS_OUT;
-	return libcosy_tier_only_seen(region) ? COSY_ENTERS_IF_SEEN : COSY_ENTERS;
+	if (!libcosy_tier_only_seen(region))
+		return COSY_ENTERS;
+	return libcosy_tier_pays(region) ? COSY_ENTERS_LATER : COSY_ENTERS_IF_SEEN;
 }
 
 /* Opens the context if need be and if the region has earned it.  Its generation, or 0. */

@@ -89,7 +89,7 @@ struct cosy_region {
 	/* Only with COSY_REGION_KEYED, which a region has and a loop's head has not */
 	uint64_t key[2];    /* names the region in the user's history: a digest of its container */
 	uint32_t call_gain; /* instructions that each call in it saves, less no loop's loss */
-	uint32_t slower;    /* libcosy's: 1 = the user's processes found it slower in the kernel */
+	uint32_t notes;	    /* libcosy's: COSY_NOTE_...; starts 0 */
 	int64_t saved;	    /* libcosy's: saved when `left` will be used up; starts 0 */
 	int64_t reported;   /* libcosy's: of that, what the history has counted; starts 0 */
 	int64_t lost;	    /* what loops would have lost so far, which `left` counts as well */
@@ -114,6 +114,10 @@ struct cosy_region {
 #define COSY_REGION_SEEN     4u	 /* it goes to the kernel as far as nothing has to be compiled */
 #define COSY_REGION_UNSEEN   8u	 /* something has to be, which it is to earn */
 #define COSY_REGION_ADMITTED 64u /* it has earned to be compiled */
+
+/* In `notes`: what the user's history advises */
+#define COSY_NOTE_SLOWER 1u /* the user's processes found it slower in the kernel */
+#define COSY_NOTE_PAYS	 2u /* compiling it pays over the user's processes: in the background */
 
 #define COSY_REGION_KEYED   32u	 /* `key` and the members after it exist */
 #define COSY_REGION_COUNTED 128u /* `calls` exists, too, and the native twin counts in it */

@@ -23,6 +23,11 @@
  * need more than 1.05 times what it needs without marks.
  */
 #define HISTORY_SHARE 20
+/*
+ * One in the background costs the process nothing, and at most this share of a run: even if it is in
+ * vain, ten runs of the program do not need 1.02 times what they need without marks.
+ */
+#define BACKGROUND_SHARE 5
 /* Arrivals at loop heads for which a region waits for an arrival at its entry. */
 #define HEADS_WAITED 32
 
@@ -127,7 +132,7 @@ static bool tier_is_keyed(const struct cosy_region *owner)
 
 static bool tier_is_slower(const struct cosy_region *owner)
 {
-	return tier_is_keyed(owner) && owner->slower;
+	return tier_is_keyed(owner) && owner->notes & COSY_NOTE_SLOWER;
 }
 
 static bool tier_has_history(const struct cosy_region *owner)
@@ -220,7 +225,7 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 	libcosy_pace_recall(owner, recall);
 	owner->reported = owner->saved;
 	if (recall->slower)
-		owner->slower = 1;
+		owner->notes |= COSY_NOTE_SLOWER;
 	return true;
 }
 
@@ -255,6 +260,18 @@ static uint64_t tier_native_time(const struct cosy_region *owner, uint32_t pace,
 	return so_far + (uint64_t)(calls * pace / 1000 * (double)expected / (double)owner->saved);
 }
 
+/* True if a cost is at most that share of what the process takes natively, as far as it is known. */
+static bool tier_is_share(const struct cosy_region *owner, int64_t cost, int64_t share,
+			  int64_t saved, int64_t expected, uint32_t pace)
+{
+	uint64_t took;
+
+	if ((saved + expected) * COSY_TIER_SHARE >= tier_budget(owner, cost) * share)
+		return true;
+	took = libcosy_pace_time(cost);
+	return took && tier_native_time(owner, pace, expected) / (uint64_t)share >= took;
+}
+
 /*
  * True if the history advises to compile.  The estimate may be wrong: then one program was
  * compiled in vain, since the next one is loaded only if the first does well.  So that must be
@@ -267,15 +284,32 @@ static bool history_advises_compiling(const struct cosy_region *region,
 {
 	int64_t cost = tier_seen_cost(owner) +
 		       tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
-	uint64_t took;
 
 	/* Above the first level alone, so that processes which end before it compile nothing. */
-	if (levels_of(saved) <= 1 || expected < 2 * cost)
-		return false;
-	if ((saved + expected) * COSY_TIER_SHARE >= tier_budget(owner, cost) * HISTORY_SHARE)
-		return true;
-	took = libcosy_pace_time(cost);
-	return took && tier_native_time(owner, pace, expected) / HISTORY_SHARE >= took;
+	return levels_of(saved) > 1 && expected >= 2 * cost &&
+	       tier_is_share(owner, cost, HISTORY_SHARE, saved, expected, pace);
+}
+
+/*
+ * True if the history advises to compile in the background: as many processes as went as far
+ * before, and this one, would save what it costs.
+ */
+static bool history_advises_background(const struct cosy_region *region,
+				       const struct cosy_region *owner, int64_t saved,
+				       int64_t expected, const struct cosy_recall *recall)
+{
+	int64_t cost = tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
+	int64_t gain = expected / 2 - tier_seen_cost(owner);
+	unsigned int now = levels_of(saved);
+
+	return now && gain > 0 && gain * (recall->reached[now - 1] + 1) >= cost &&
+	       tier_is_share(owner, cost, BACKGROUND_SHARE, saved, expected, recall->pace);
+}
+
+static void tier_note_pays(struct cosy_region *owner, bool pays)
+{
+	if (tier_is_keyed(owner))
+		owner->notes = (owner->notes & ~COSY_NOTE_PAYS) | (pays ? COSY_NOTE_PAYS : 0);
 }
 
 static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
@@ -296,6 +330,7 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	}
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
+	tier_note_pays(owner, history_advises_background(region, owner, saved, expected, &recall));
 	if (history_advises_compiling(region, owner, saved, expected, recall.pace)) {
 		libcosy_count(&libcosy_counts.remembered, 1);
 		return COSY_GOES;
@@ -445,13 +480,21 @@ bool libcosy_tier_only_seen(struct cosy_region *region)
 	return region->version >= 2 && tier_state(libcosy_tier_owner(region)) == COSY_REGION_SEEN;
 }
 
+bool libcosy_tier_pays(struct cosy_region *region)
+{
+	struct cosy_region *owner = libcosy_tier_owner(region);
+
+	return region->version >= 2 && tier_is_keyed(owner) && owner->notes & COSY_NOTE_PAYS;
+}
+
 __attribute__((cold)) void libcosy_tier_unseen(struct cosy_region *region)
 {
 	struct cosy_region *owner = libcosy_tier_owner(region);
 	int64_t now = tier_saved(owner);
 
 	libcosy_count(&libcosy_counts.unseen, 1);
-	tier_set_state(owner, COSY_REGION_UNSEEN);
+	/* One that is compiled meanwhile is looked for again at the next level. */
+	tier_set_state(owner, libcosy_tier_pays(owner) ? 0 : COSY_REGION_UNSEEN);
 	tier_count_on(owner, now, 0);
 }
 

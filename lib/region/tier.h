@@ -43,7 +43,14 @@ struct cosy_region *libcosy_tier_owner(struct cosy_region *region);
 bool libcosy_tier_only_seen(struct cosy_region *region);
 
 /*
- * Notes that the user has not loaded such a region lately: it has to earn its compilation as well.
+ * True if compiling this region pays over the runs of the user's next processes, by its history.
+ * So it is to be compiled in the background if this process does not find it compiled.
+ */
+bool libcosy_tier_pays(struct cosy_region *region);
+
+/*
+ * Notes that the user has not loaded such a region lately: it has to earn its compilation as well,
+ * unless that is under way in the background.
  */
 void libcosy_tier_unseen(struct cosy_region *region);
 

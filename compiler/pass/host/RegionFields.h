@@ -32,7 +32,7 @@ constexpr RegionField RegionFields[] = {
     COSY_FIELD(entry),    COSY_FIELD(gain),      COSY_FIELD(share),
     COSY_FIELD(flags),    COSY_FIELD(loops),     COSY_FIELD(life),
     COSY_FIELD(arrivals), COSY_FIELD(counted),   COSY_FIELD(key[0]),
-    COSY_FIELD(key[1]),   COSY_FIELD(call_gain), COSY_FIELD(slower),
+    COSY_FIELD(key[1]),   COSY_FIELD(call_gain), COSY_FIELD(notes),
     COSY_FIELD(saved),    COSY_FIELD(reported),  COSY_FIELD(lost),
     COSY_FIELD(calls),
 };
