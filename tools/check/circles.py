@@ -147,7 +147,7 @@ def circles(used: dict[str, set[str]]) -> Iterator[list[str]]:
 
 
 def faults(top: Path, known: set[str]) -> Iterator[str]:
-    """Says which files are in a circle and not known to be, and which are known and in none."""
+    """Yields files that are in an unknown circle, and known ones that are in no circle."""
     left = set(known)
     for folder in FOLDERS:
         used = graph(top / folder)

@@ -33,7 +33,7 @@ def named(text: str) -> set[str]:
 
 
 def faults(top: Path) -> Iterator[str]:
-    """Says which sources are not named, and which names are of no file."""
+    """Yields sources that main.c does not name, and names without a file."""
     folder = top / "kmod"
     listed = named((folder / "main.c").read_text())
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in {".c", ".h", ".S"}}

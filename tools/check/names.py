@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks that names in comments and documents exist in the code.
 
-It checks names that begin with cosy_ or COSY_.  A name exists if a source has it outside of
-comments, if it is part of a path (cosy_fast.3), or if a table makes it: a macro pastes
-`prefix ## parameter`, and a *.def file has the rest.
+It checks names that begin with cosy_ or COSY_.  A name exists if a source contains it outside of
+comments, if a file is called so (cosy_fast.3), or if a macro makes it from `prefix ## parameter`
+and a word of a *.def file.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pathlib import Path
 import tree
 
 NAME = re.compile(r"\b(?:cosy|COSY)_\w*[A-Za-z0-9]\b(?![*(]?\*)")
-PASTED = re.compile(r"\b((?:cosy|COSY)_\w*_) ?## ?\w+|\w+ ?## ?(_cosy\w*)\b")
+PASTED = re.compile(r"\b((?:cosy|COSY)_\w*_) ?## ?\w+")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-# Files with comments of C, files with other comments, and texts.
+# Files with C's comments, files with # comments, and files that are text as a whole.
 C_LIKE = ("*.c", "*.h", "*.S", "*.def", "*.cpp", "*.map", "*.pml")
 SCRIPTS = ("*.py", "*.sh", "*.cmake", "*.txt", "Kbuild", "*.mk", "Makefile", "*.conf", "*.rules", "*.json", "*.ll")
 TEXTS = ("*.md", "*.[1-8]")
 
 
 def split(path: Path) -> tuple[str, str]:
-    """The code and the comments of a source, with as many lines as it has."""
+    """Returns the code and the comments of a source, each with all of its line breaks."""
     text = path.read_text(errors="replace")
     if any(path.match(pattern) for pattern in C_LIKE):
-        # In a string, these characters begin no comment.
+        # Blank out the beginnings of comments that are inside strings.
         text = STRING.sub(lambda string: string[0].replace("/*", "  ").replace("//", "  "), text)
         code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
         comments, at = [], 0
@@ -46,24 +46,24 @@ def split(path: Path) -> tuple[str, str]:
 
 
 def faults(top: Path) -> Iterator[str]:
-    """Names that do not exist, a line each."""
-    had: set[str] = set()
+    """Yields one line for each use of a name that does not exist."""
+    known: set[str] = set()
     prefixes: set[str] = set()
     table_words: set[str] = set()
     texts: list[tuple[Path, str]] = []
     for path in tree.files(*C_LIKE, *SCRIPTS, top=top):
         code, comments = split(path)
-        had |= set(NAME.findall(code)) | {path.name.partition(".")[0]}
-        prefixes |= {prefix for prefix, _ in PASTED.findall(code) if prefix}
+        known |= set(NAME.findall(code)) | {path.name.partition(".")[0]}
+        prefixes |= set(PASTED.findall(code))
         if path.suffix == ".def":
             table_words |= set(re.findall(r"\w+", code))
         texts.append((path, comments))
     for path in tree.files(*TEXTS, top=top):
-        had.add(path.name.partition(".")[0])
+        known.add(path.name.partition(".")[0])
         texts.append((path, path.read_text()))
 
     def exists(name: str) -> bool:
-        if name in had:
+        if name in known:
             return True
         return any(name.startswith(prefix) and name[len(prefix) :] in table_words for prefix in prefixes)
 
