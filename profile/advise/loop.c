@@ -2,17 +2,20 @@
 /* loop.c - see loop.h. */
 #include "advise/loop.h"
 
-/* Loops within loops that are looked into. */
+/* Levels of nested loops that are searched. */
 #define MAX_NESTED 4
 
 struct loop_search {
 	const struct profile *profile;
 	const struct loop_code *code;
-	const struct event_frame *common; /* of all calls; NULL: none is known */
-	uint32_t site;			  /* the call that was found to be held as it is */
+	const struct event_frame *common; /* the innermost frame of all calls; NULL: unknown */
+	uint32_t site;			  /* the call that calls_held examined last */
 };
 
-/* Finds how the frame's call is made.  LOOP_HERE: a region can hold it, and the function loops. */
+/*
+ * Returns how a frame's function makes its call.  LOOP_HERE: in a loop; LOOP_FURTHER: at most once.
+ * LOOP_OUTSIDE: the function is not in the file `object`, unless that is 0.
+ */
 static enum loop_found frame_loop(const struct loop_search *search, const struct event_frame *at,
 				  uint32_t object)
 {
@@ -36,7 +39,10 @@ static enum loop_found frame_loop(const struct loop_search *search, const struct
 	}
 }
 
-/* Goes outward from a call to the frame that all have in common, or to the first loop. */
+/*
+ * Checks whether a region can hold a call and its callers, from the innermost frame to the common
+ * one.  If there is no common one, stops at the first loop.
+ */
 static enum loop_found call_held(const struct loop_search *search, const struct stack *stack)
 {
 	const struct event_frame *common = search->common;
@@ -57,8 +63,8 @@ static enum loop_found call_held(const struct loop_search *search, const struct 
 }
 
 /*
- * Returns LOOP_POINTER or LOOP_OUTSIDE where a call of a loop comes by a way that no region can
- * hold.
+ * Returns LOOP_POINTER or LOOP_OUTSIDE if no region can hold some call of the loop `number` and its
+ * callers.  The call is then search->site.
  */
 static enum loop_found calls_held(struct loop_search *search, uint32_t number, unsigned int depth)
 {
@@ -81,7 +87,10 @@ static enum loop_found calls_held(struct loop_search *search, uint32_t number, u
 	return LOOP_UNKNOWN;
 }
 
-/* Returns why no function has all calls of a loop: the first call with too little information. */
+/*
+ * Returns why no function contains all calls of a loop: LOOP_LIBC or LOOP_NOWHERE for the first
+ * call whose place is unknown, else LOOP_APART.
+ */
 static enum loop_found calls_apart(const struct profile *profile, uint32_t number,
 				   unsigned int depth)
 {
@@ -104,8 +113,8 @@ static enum loop_found calls_apart(const struct profile *profile, uint32_t numbe
 }
 
 /*
- * Goes outward from the innermost function that has all calls, to the loop.  `object`: the file that
- * it has to be in; 0: any.
+ * Finds the loop, from the innermost frame of all calls (`skip`) outward, and sets *frame if it is
+ * LOOP_HERE.  All functions on the way have to be in the file `object`; 0: in any.
  */
 static enum loop_found common_loop(const struct loop_search *search, const struct stack *stack,
 				   uint32_t skip, uint32_t object, const struct event_frame **frame)
@@ -145,7 +154,7 @@ enum loop_found loop_find(const struct profile *profile, const struct profile_ro
 	if (found != LOOP_OUTSIDE) {
 		if (!search.common)
 			return calls_apart(profile, row->symbol, MAX_NESTED);
-		/* Further in no function has all of the calls. */
+		/* Functions inside the common frame do not contain all of the calls. */
 		found = common_loop(&search, stack, symbol->skip, search.common->object, frame);
 	}
 	if (found == LOOP_OUTSIDE) {

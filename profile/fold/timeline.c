@@ -13,7 +13,7 @@ static uint64_t lane_time(const struct timeline_lane *lane)
 	return time;
 }
 
-/* Adds a lane to the one of all others. */
+/* Adds a lane to that of all other processes, and clears it for a new one. */
 static void lane_leave(struct timeline *timeline, struct timeline_lane *lane)
 {
 	struct timeline_lane *others = &timeline->lanes[0];
@@ -53,7 +53,7 @@ void timeline_end(struct timeline *timeline, uint32_t lane)
 		timeline->lanes[lane].ended = true;
 }
 
-/* Makes two bins one. */
+/* Doubles the length of bins: joins each pair of neighbours. */
 static void timeline_fold(struct timeline *timeline)
 {
 	timeline->shift++;
@@ -70,15 +70,15 @@ static void timeline_fold(struct timeline *timeline)
 	}
 }
 
-/* Returns a time since the start; times before the first call's end count as the start. */
+/* Returns the ns from the timeline's start to `time`; 0 for earlier times. */
 static uint64_t timeline_since(const struct timeline *timeline, uint64_t time)
 {
 	return time > timeline->start ? time - timeline->start : 0;
 }
 
 /*
- * Returns the bin of a time.  The first time begins the timeline, with the `user` ns computed
- * before it.
+ * Returns the bin of a time.  The first call of this function begins the timeline, `user` ns
+ * before `time`.
  */
 static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lane, uint64_t time,
 					 uint64_t user)

@@ -23,28 +23,30 @@ struct timeline_lane {
 	uint32_t pid; /* 0: all others */
 	bool ended;   /* the process */
 	uint64_t calls;
-	char program[EVENT_MAX_PATH]; /* that it executed last; "": none */
+	char program[EVENT_MAX_PATH]; /* the path of the last execve; "": none */
 	struct timeline_bin bins[TIMELINE_BINS];
 };
 
 struct timeline {
 	uint64_t start;
 	unsigned int shift; /* a bin is 1 << shift ns long */
-	uint32_t n_lanes;   /* besides the first, which is all others' */
+	uint32_t n_lanes;   /* without lanes[0], which all other processes share */
 	struct timeline_lane lanes[TIMELINE_LANES + 1];
 };
 
-/* Returns the lane of a new process; the least busy process that has ended makes room for it. */
+/*
+ * Returns the number of a lane for a new process.  If all are taken, the least busy process that
+ * has ended moves to lane 0; if none has ended, the new process shares lane 0.
+ */
 uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
 
-/* Notes that a process has ended, and needs its lane no more. */
+/* Notes that a process has ended, so that a new one may get its lane. */
 void timeline_end(struct timeline *timeline, uint32_t lane);
 
-/*
- * Adds the ns that a thread computed up to `time`, spread over as many bins before it as needed.
- */
+/* Adds `user` ns that a thread computed until `time`, to as many earlier bins as they fill. */
 void timeline_gap(struct timeline *timeline, uint32_t lane, uint64_t time, uint64_t user);
 
+/* Adds a call that has ended, and the time that its thread computed before it. */
 void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call);
 
 #endif /* COSY_PROFILE_TIMELINE_H */

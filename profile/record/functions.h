@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.h - an ELF file's bytes at an address, and where its functions begin, stripped or not. */
+/*
+ * functions.h - finds the bytes of an ELF file at an address, and where its functions begin, also
+ * in stripped files.
+ */
 #ifndef COSY_PROFILE_FUNCTIONS_H
 #define COSY_PROFILE_FUNCTIONS_H
 
@@ -7,23 +10,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The table of .eh_frame_hdr, which is in the file and lives as long as it. */
+/* The table of .eh_frame_hdr, in the file itself: valid while the Elf is open. */
 struct functions {
-	const uint8_t *entries; /* pairs of 32 bits, ascending, relative to `base` */
+	const uint8_t *entries; /* pairs of 32-bit offsets from `base`, ascending */
 	size_t n;
 	uint64_t base;
 };
 
-/* Returns the bytes from an address on, and how many the segment has; NULL: there are none. */
+/* Returns the bytes at an address, and in *size how many follow in the segment; NULL: none. */
 const uint8_t *elf_bytes(Elf *elf, uint64_t address, size_t *size);
 
-/* False: there is no table that can be read. */
+/* Finds the table.  False: the file has none, or one in another format. */
 bool functions_find(Elf *elf, struct functions *ret);
 
 /* Returns how many functions begin at or below the address. */
 size_t functions_below(const struct functions *functions, uint64_t address);
 
-/* Returns where one of them begins. */
+/* Returns the address of function `i`, which is below functions->n. */
 uint64_t functions_at(const struct functions *functions, size_t i);
 
 #endif /* COSY_PROFILE_FUNCTIONS_H */

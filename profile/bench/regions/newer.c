@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* newer.c - counts files that are newer than one, as make does: newer THAN TURNS FILE... */
+/* newer.c - counts files that are not older than a given one: newer GIVEN TURNS FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

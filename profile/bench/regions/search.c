@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 struct entry {
-	char key[8]; /* a number, with zeros before it */
+	char key[8]; /* a number of 7 digits, with leading zeros */
 	char value[8];
 };
 
@@ -20,7 +20,7 @@ static unsigned long entry_key(const struct entry *entry)
 	return key;
 }
 
-/* Returns the place of the key in the index, or that of the next greater one. */
+/* Returns the number of the first entry whose key is not less than `key`; -1: an error. */
 static long entry_find(int fd, long entries, unsigned long key)
 {
 	long low = 0, high = entries;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* self.c - reads again and again how much memory the process has, as watchdogs do: self TURNS */
+/* self.c - reads the size of its own address space TURNS times, as watchdogs do: self TURNS */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define VSIZE 21 /* fields between the name's parenthesis and it */
+#define VSIZE 21 /* spaces between the name's parenthesis and vsize */
 
-/* Returns the size in bytes that a line of /proc/self/stat tells, or -1. */
+/* Returns the address space's bytes from the text of /proc/self/stat, or -1. */
 static long stat_size(const char *text)
 {
 	const char *at = strrchr(text, ')');

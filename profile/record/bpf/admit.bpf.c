@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * admit.bpf.c - looks for the confined copies of cosy-observe that run on this machine, in whatever
- * namespaces they are: see admit.h.
+ * admit.bpf.c - counts the confined copies of cosy-observe on this machine, also those in other PID
+ * namespaces: see admit.h.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -18,11 +18,11 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define CAPABILITY_BPF	   39
 #define NEEDED		   (1ULL << CAPABILITY_PERFMON | 1ULL << CAPABILITY_BPF)
 
-/* Answers: copies of the caller's user, and how many users besides have any. */
+/* Results: other copies of the caller's user, and the number of other users with copies. */
 __u32 own_copies, other_users;
-__u32 others[ADMIT_USERS]; /* 1 + the user; 0: none */
+__u32 others[ADMIT_USERS]; /* their user ids + 1; 0: none */
 
-/* Nobody gives this name to a process with those capabilities but cosy-observe to itself. */
+/* True for a copy: no other program with these capabilities takes this name. */
 static bool is_observer(const struct task_struct *task, const struct cred *cred)
 {
 	const char wanted[ADMIT_COMM] = ADMIT_NAME;
@@ -52,8 +52,9 @@ static void other_add(__u32 user)
 }
 
 /*
- * Called for each task there is.  One that has closed its files observes no longer.  Capabilities in
- * another user namespace load nothing here: so users take no places by their subordinate ids.
+ * Called for each task.  A task without files is exiting and observes no longer.  Tasks of other
+ * user namespaces do not count, since their capabilities cannot load programs here.  So nobody can
+ * take places under subordinate user ids.
  */
 SEC("iter/task")
 int admit_task(struct bpf_iter__task *context)
