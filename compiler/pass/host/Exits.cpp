@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //===- Exits.cpp - Early exits of a native twin ---------------------------===//
 //
-// Clang has a `return` leave a block by way of the clean-ups of the block's
-// locals, with a number that says where to go after them.  In a twin locals are
-// registers already, so LLVM would make the number of a loop's error exit by
-// arithmetic, before it sees that there is a constant on each way, and have
-// each round test it:
+// Clang sends a `return` through the clean-ups of the locals of each block that
+// it leaves, with a number that selects where to go after them.  In a twin the
+// locals are registers already.  So LLVM would compute the number of a loop's
+// error exit by arithmetic, before it sees that it is a constant on each path,
+// and each iteration would test it:
 //
-//   %n = phi [ 1, %error ], [ 0, %round ]      br label %exit   (in %error)
-//   br (icmp eq %n, 0), %next, %exit           br label %next   (in %round)
+//   %n = phi [ 1, %error ], [ 0, %body ]       br label %exit   (in %error)
+//   br (icmp eq %n, 0), %next, %exit           br label %next   (in %body)
 //
-// LLVM's jump threading goes straight on, while the constants are still there.
+// LLVM's jump threading removes the test while the constants are still there.
 //
 //===----------------------------------------------------------------------===//
 #include "host/Exits.h"

@@ -10,7 +10,7 @@
 //	native: the twin
 //	join: go on with the exit selector
 //
-// At the head of a loop of the twin, `native` is the loop's next round, and
+// At the head of a loop of the twin, `native` is the loop's next iteration, and
 // `join` returns from the twin.  At the entry of a function that recurses,
 // `native` is the code of the twin's copy of it, and `join` returns from that.
 //
@@ -284,8 +284,8 @@ static void takeOff(IRBuilder<> &B, GlobalVariable *Region, Value *Left,
   addTo(B, Region, CallsField, Calls);
 }
 
-/// Makes a value: whether anybody asks again.  Below 0 that is so, too: under
-/// COSY_STATS=1 each arrival asks.
+/// Makes a value: whether later arrivals still use the count.  Values below 0
+/// are included, because under COSY_STATS=1 each arrival counts.
 static Value *stillCounts(IRBuilder<> &B, LoadInst *Left) {
   return B.CreateICmpSLE(Left, B.getInt64(COSY_LEFT_MAX));
 }
@@ -339,9 +339,9 @@ static void countAt(BasicBlock::iterator At, GlobalVariable *Region,
   Count(B, Left, Place);
 }
 
-/// Counts the rounds of a loop without a way in.
-static void countRounds(const CountedHead &H, GlobalVariable *Region,
-                        DebugLoc Where) {
+/// Counts the iterations of a loop without a way in.
+static void countIterations(const CountedHead &H, GlobalVariable *Region,
+                            DebugLoc Where) {
   countAt(H.Head->getFirstNonPHIIt(), Region, Where,
           [&](IRBuilder<> &B, Value *Left, Value *Place) {
             takeOff(B, Region, Left, Place,
@@ -349,7 +349,7 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
           });
 }
 
-/// Counts a call that not every entry or round makes, before it is made.
+/// Counts a call that not every entry or iteration makes, before it is made.
 static void countCall(const SeldomCall &S, GlobalVariable *Region,
                       DebugLoc Where) {
   countAt(S.Call->getIterator(), Region, Where,
@@ -387,7 +387,7 @@ static void countElsewhere(const Extracted &R, GlobalVariable *Region,
     return stillCounts(B, loadLeft(B, leftOf(B, Region)));
   };
   for (const CountedHead &H : R.Counted)
-    countRounds(H, Region, Where);
+    countIterations(H, Region, Where);
   for (Function *Copy : R.Copies)
     countLosses(*Copy, Counts, AddLoss);
   if (IsEntry)
@@ -543,8 +543,8 @@ static void joinSelectors(CallInst *Call, Value *Selector, BasicBlock *Done,
   Phi->addIncoming(Selector, Done);
 }
 
-/// Has the native way go on with R.Round instead of making the call.
-static void goRound(Extracted &R) {
+/// Has the native path continue in R.Round instead of making the call.
+static void continueNatively(Extracted &R) {
   BasicBlock *Native = R.Call->getParent();
   Native->getSingleSuccessor()->removePredecessor(Native);
   Native->getTerminator()->eraseFromParent();
@@ -608,7 +608,7 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   if (Counts)
     countElsewhere(R, Entry ? Entry->Region : Region, !Entry, Where);
   if (R.Round)
-    goRound(R);
+    continueNatively(R);
 }
 
 void cosy::inlineTwin(Extracted &R) {

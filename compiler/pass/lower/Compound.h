@@ -65,7 +65,7 @@ struct Compound {
   std::vector<Replaced> Functions;
   /// True if clean-ups or handlers for exceptions are around some call.
   bool HasHandlers = false;
-  /// Says that an operation was chosen for a call, or why none was.
+  /// A remark: an operation was chosen for a call, or why none was.
   struct Choice {
     bool Chosen;
     std::string Text;
@@ -75,8 +75,8 @@ struct Compound {
   /// Loops that take eight bytes at once.
   std::vector<llvm::DebugLoc> Widened;
   unsigned NumFunctions = 0, NumCalls = 0;
-  /// Instructions saved by an arrival, and by one at a loop's head after a
-  /// round without a call.  Cost has the same for all of a region.
+  /// Instructions saved by an arrival, and by one at a loop's head after an
+  /// iteration without a call.  Cost has the same for all of a region.
   int64_t Saves = 0, Skips = 0;
   int64_t Calls = 0; ///< Made by an arrival: see CallParts.
   RegionCost Cost;

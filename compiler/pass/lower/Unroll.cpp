@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//===- Unroll.cpp - Loops over memory go several rounds at once -----------===//
+//===- Unroll.cpp - Unrolls small loops over memory -----------------------===//
 //
 // In a compound the loads and stores of straight code share a test, and each
-// round of a loop spends fuel (docs/inside/sandbox.md).  So a small loop that
-// calls nothing goes several rounds at once:
+// iteration of a loop spends fuel (docs/inside/sandbox.md).  So a small loop
+// that calls nothing is unrolled:
 //
 //	loop:  c = load p		loop:  c = load p; test c
 //	       test c			       c = load p + 1; test c
@@ -11,10 +11,10 @@
 //	       br loop			       p = p + 8
 //					       br loop
 //
-// This stage chooses the loops and the rounds; LLVM's unroller does the rest,
-// with a loop for the rounds that remain where their number is known before.
-// Every instruction is paid for at LOAD, also in processes whose loops are
-// short, so there is a budget for a loop and one for the compound.
+// This stage chooses the loops and how often to unroll them.  LLVM's unroller
+// does it, with a loop for the iterations that remain if their number is known
+// before the loop.  Every instruction costs at LOAD, also in processes whose
+// loops are short, so there is a budget for a loop and one for the compound.
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Unroll.h"
@@ -41,20 +41,20 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumUnrolled, "Number of loops unrolled");
 
-/// Rounds at once.  The test and the step that they share are a small part of
-/// eight rounds already.
-static constexpr unsigned MaxRounds = 8;
+/// Iterations at once.  The test and the step that they share are a small part
+/// of eight iterations already.
+static constexpr unsigned MaxCount = 8;
 
-/// Rounds at once of a loop that is known to have ManyRounds or more.  No loop
-/// for the rest is needed then, and in a round of few instructions the test and
-/// the step are a large part, so more rounds at once still gain.
-static constexpr unsigned ManyRounds = 512, MaxKnownRounds = 32;
+/// The same in a loop whose number of iterations is constant and at least
+/// ManyIterations.  No loop for the rest is needed then.  In short iterations
+/// the test and the step are a large part, so unrolling more still gains.
+static constexpr unsigned ManyIterations = 512, MaxKnownCount = 32;
 
 /// Instructions of IR that a loop, and all loops of a compound, may have after.
 static constexpr unsigned LoopBudget = 128, CompoundBudget = 384;
 
-/// Returns how many instructions a round has, 0 if unrolling gains nothing.
-static unsigned sizeOfRound(const Loop &L, ScalarEvolution &SE) {
+/// Returns the instructions of an iteration; 0 if unrolling gains nothing.
+static unsigned sizeOfIteration(const Loop &L, ScalarEvolution &SE) {
   unsigned Size = 0;
   bool Accesses = false;
   for (const BasicBlock *BB : L.blocks())
@@ -68,31 +68,32 @@ static unsigned sizeOfRound(const Loop &L, ScalarEvolution &SE) {
     }
   if (!Accesses)
     return 0;
-  // Known rounds are not counted one by one: no sum, comparison and branch.
+  // If the number of iterations is constant, a sum, comparison and branch go.
   return SE.getSmallConstantTripCount(&L) ? std::max(Size, 4u) - 3 : Size;
 }
 
-static unsigned roundsAtOnce(const Loop &L, ScalarEvolution &SE,
-                             unsigned Budget) {
+/// Returns how many iterations a loop should do at once; below 2: leave it.
+static unsigned iterationsAtOnce(const Loop &L, ScalarEvolution &SE,
+                                 unsigned Budget) {
   if (!L.isInnermost() || hasUnrollTransformation(&L) & TM_Disable)
     return 0;
-  unsigned Size = sizeOfRound(L, SE);
+  unsigned Size = sizeOfIteration(L, SE);
   if (!Size)
     return 0;
   // Take what the program or cosy-widen-loops asks for, or what gains most.
-  unsigned Rounds = SE.getSmallConstantTripCount(&L) < ManyRounds
-                        ? MaxRounds
-                        : MaxKnownRounds;
+  unsigned Count = SE.getSmallConstantTripCount(&L) < ManyIterations
+                       ? MaxCount
+                       : MaxKnownCount;
   if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
-    Rounds = std::clamp<int>(*Asked, 1, MaxKnownRounds);
-  while (Rounds * Size > Budget)
-    Rounds /= 2;
+    Count = std::clamp<int>(*Asked, 1, MaxKnownCount);
+  while (Count * Size > Budget)
+    Count /= 2;
   unsigned Most = SE.getSmallConstantMaxTripCount(&L);
-  return Most ? std::min(Rounds, Most) : Rounds;
+  return Most ? std::min(Count, Most) : Count;
 }
 
 namespace {
-/// Writes down for the unroller which loops it is to unroll.
+/// Marks the loops that LLVM's unroller is to unroll.
 struct ChooseLoops : PassInfoMixin<ChooseLoops> {
   Compound &C;
   unsigned Left = CompoundBudget;
@@ -103,16 +104,16 @@ struct ChooseLoops : PassInfoMixin<ChooseLoops> {
     auto &LI = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (Loop *L : LI.getLoopsInPreorder()) {
-      unsigned Rounds = roundsAtOnce(*L, SE, std::min(Left, LoopBudget));
-      if (Rounds < 2)
+      unsigned Count = iterationsAtOnce(*L, SE, std::min(Left, LoopBudget));
+      if (Count < 2)
         continue;
-      Left -= Rounds * sizeOfRound(*L, SE);
-      addStringMetadataToLoop(L, "llvm.loop.unroll.count", Rounds);
+      Left -= Count * sizeOfIteration(*L, SE);
+      addStringMetadataToLoop(L, "llvm.loop.unroll.count", Count);
       C.Choices.push_back(
           {true,
            formatv("loop unrolled {0} times, with one test for its loads and "
                    "stores",
-                   Rounds)
+                   Count)
                .str(),
            L->getStartLoc()});
       ++NumUnrolled;
@@ -127,8 +128,8 @@ void cosy::unrollLoops(BpfModule &B, Compound &C) {
   FPM.addPass(ChooseLoops(C));
   FPM.addPass(LoopUnrollPass(LoopUnrollOptions(2, /*OnlyWhenForced=*/true)));
   FPM.addPass(InstCombinePass());
-  // Where a round begins at a multiple of so many, the others' indices are made
-  // by `or`, which hides that their places are constants away from its own.
+  // If the first iteration's index is a multiple of the count, InstCombine uses
+  // `or` for the other indices, which hides that they are a constant away.
   FPM.addPass(SeparateConstOffsetFromGEPPass());
   FPM.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   FPM.addPass(SimplifyCFGPass());

@@ -8,7 +8,7 @@
 
 namespace cosy {
 
-/// Makes small loops that load and store go several rounds at once.
+/// Unrolls small loops that load and store.
 void unrollLoops(BpfModule &B, Compound &C);
 
 } // namespace cosy

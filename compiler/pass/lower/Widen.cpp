@@ -16,12 +16,12 @@
 //                    z = bytes of (w ^ kkkkkkkk) that are 0
 //                    if z goto bytes, at the first of them
 //                    p = p + 8
-//                    if eight rounds remain goto words
+//                    if eight iterations remain goto words
 //            bytes:  as before, from p on
 // clang-format on
 //
 // The loop over bytes stays as it is and does what remains, so this stage only
-// has to know which rounds end nothing and store nothing.
+// has to find the iterations that end nothing and store nothing.
 //
 // A word may have bytes that the program would not have come to.  They are in
 // the object, if that is known, or else in a page with a byte that it comes to
@@ -61,12 +61,12 @@ static constexpr uint64_t WordBytes = 8, PageBytes = 4096;
 static constexpr uint64_t Ones = 0x0101010101010101, Highs = Ones << 7;
 static constexpr uint64_t Evens = 0x00ff00ff00ff00ff, EvenOnes = Ones & Evens;
 
-/// Words of a round, which Unroll.cpp is asked for.  With so many, the test and
-/// the step are a small part of it.
+/// Words at once, which Unroll.cpp is asked for.  With so many, the test and
+/// the step are a small part.
 static constexpr uint32_t WordsAtOnce = 4;
 
-/// A loop of fewer rounds gains nothing.
-static constexpr uint64_t MinRounds = 16;
+/// A loop of fewer iterations gains nothing.
+static constexpr uint64_t MinIterations = 16;
 
 namespace {
 /// A branch out of the loop that only bytes decide.
@@ -76,24 +76,24 @@ struct ByteTest {
   bool Leaves; ///< The value of Condition with which the loop is left.
 };
 
-/// A sum over the rounds, of bytes or of how many of them are equal.
+/// A sum over the iterations, of bytes or of how many of them are equal.
 struct Sum {
   PHINode *Phi;
   Value *Added;
 };
 
-/// A loop over bytes: what it does in a round, and whether that can be done for
-/// eight of them at once.
+/// A loop over bytes: what it does in an iteration, and whether that can be
+/// done for eight bytes at once.
 class ByteLoop {
   Loop &L;
   ScalarEvolution &SE;
 
 public:
-  SmallVector<BasicBlock *, 4> Chain; ///< The blocks of a round, in order.
+  SmallVector<BasicBlock *, 4> Chain; ///< The blocks of an iteration, in order.
   SmallVector<PHINode *, 4> Inductions;
   SmallVector<Sum, 2> Sums;
   SmallVector<ByteTest, 2> Tests;
-  const SCEV *Count = nullptr; ///< Rounds that end with the next one.
+  const SCEV *Count = nullptr; ///< Iterations, without the one that exits.
 
   ByteLoop(Loop &L, ScalarEvolution &SE) : L(L), SE(SE) {}
 
@@ -109,7 +109,7 @@ public:
     return Sums.empty();
   }
 
-  /// Returns where the first round loads the bytes of a load from.
+  /// Returns the address that a load has in the first iteration.
   const SCEV *startOf(LoadInst *Load) const {
     return cast<SCEVAddRecExpr>(SE.getSCEV(Load->getPointerOperand()))
         ->getStart();
@@ -128,7 +128,7 @@ public:
   }
 
 private:
-  /// True for a load of a byte that is the next one in the next round.
+  /// True for a load of a byte; the next iteration loads the next byte.
   bool isByteLoad(Instruction &I) const {
     auto *Load = dyn_cast<LoadInst>(&I);
     if (!Load || !Load->isSimple() || !Load->getType()->isIntegerTy(8) ||
@@ -140,7 +140,7 @@ private:
            Place->getStepRecurrence(SE)->isOne();
   }
 
-  /// True if nothing but the result tells whether it was done.
+  /// True if only the result shows whether the instruction ran.
   bool isWithoutTrace(Instruction &I) const {
     if (isa<DbgInfoIntrinsic>(I))
       return true;
@@ -193,13 +193,13 @@ private:
     auto *Branch = cast<BranchInst>(BB->getTerminator());
     if (!Branch->isConditional())
       return true;
-    const SCEV *Rounds = SE.getExitCount(&L, BB);
-    if (!isa<SCEVCouldNotCompute>(Rounds)) {
-      if (Count || !Rounds->getType()->isIntegerTy() ||
-          SE.getTypeSizeInBits(Rounds->getType()) > 64 ||
-          SE.getUnsignedRangeMax(Rounds).ult(MinRounds))
+    const SCEV *Exit = SE.getExitCount(&L, BB);
+    if (!isa<SCEVCouldNotCompute>(Exit)) {
+      if (Count || !Exit->getType()->isIntegerTy() ||
+          SE.getTypeSizeInBits(Exit->getType()) > 64 ||
+          SE.getUnsignedRangeMax(Exit).ult(MinIterations))
         return false;
-      Count = Rounds;
+      Count = Exit;
       return true;
     }
     bool Leaves = !L.contains(Branch->getSuccessor(0));
@@ -269,9 +269,10 @@ class WordLoop {
   BasicBlock *Bytes;           ///< Leads into the loop over bytes.
   BasicBlock *Enter, *Words;   ///< Leads into the loop over words, its head.
   bool MayCross = false;       ///< Words may cross into another page.
-  IRBuilder<> Outside, Inside; ///< At the end of Before; in a round.
-  PHINode *Entered, *Round, *Left; ///< Rounds done: at Enter, Words, Bytes.
-  Value *Last = nullptr; ///< The last round that a word may begin with.
+  IRBuilder<> Outside, Inside; ///< At the end of Before; in Words.
+  /// Iterations done: at Enter, Words and Bytes.
+  PHINode *Entered, *Done, *Left;
+  Value *Last = nullptr; ///< The last iteration at which a word may begin.
   SmallVector<PHINode *, 2> SumsInside, SumsLeft;
   DenseMap<LoadInst *, Value *> Loaded;
   DenseMap<LoadInst *, Value *> Expanded; ///< Addresses of their first bytes.
@@ -307,7 +308,7 @@ public:
       Expanded[Load] =
           Expander.expandCodeFor(Of.startOf(Load), Outside.getPtrTy(), End);
     emitEntry();
-    emitRound();
+    emitWords();
     emitBytes();
     return true;
   }
@@ -319,9 +320,11 @@ private:
     return BasicBlock::Create(Ctx, Name, &F, Bytes);
   }
 
-  /// Goes to the loop over bytes from the end of a block, after so many rounds.
-  void leaveWith(BasicBlock *From, Value *Rounds, ArrayRef<Value *> Values) {
-    Left->addIncoming(Rounds, From);
+  /// Goes to the loop over bytes from the end of a block, after some iterations
+  /// that gave these sums.
+  void leaveWith(BasicBlock *From, Value *Iterations,
+                 ArrayRef<Value *> Values) {
+    Left->addIncoming(Iterations, From);
     for (auto [Phi, V] : zip_equal(SumsLeft, Values))
       Phi->addIncoming(V, From);
   }
@@ -342,7 +345,7 @@ private:
     Value *Count = nullptr;
     if (Of.Count) {
       Count = Expander.expandCodeFor(Of.Count, Of.Count->getType(), End);
-      // The first round may end before this count is tested: it may be poison.
+      // The count may be poison if the first iteration leaves before its test.
       Count = Outside.CreateZExt(Outside.CreateFreeze(Count), word());
       Last = Outside.CreateSub(Count, Outside.getInt64(WordBytes));
     }
@@ -352,7 +355,7 @@ private:
     Words = newBlock("words");
 
     IRBuilder<> IB(Bytes, Bytes->begin());
-    Left = IB.CreatePHI(word(), 4, "rounds");
+    Left = IB.CreatePHI(word(), 4, "iterations");
     for (const Sum &S : Of.Sums)
       SumsLeft.push_back(IB.CreatePHI(S.Phi->getType(), 2));
 
@@ -380,10 +383,10 @@ private:
     }
   }
 
-  void emitRound() {
+  void emitWords() {
     Inside.SetInsertPoint(Words);
-    Round = Inside.CreatePHI(word(), 2, "round");
-    Round->addIncoming(Entered, Enter);
+    Done = Inside.CreatePHI(word(), 2, "iteration");
+    Done->addIncoming(Entered, Enter);
     for (auto [S, V] : zip_equal(Of.Sums, sumsBefore())) {
       SumsInside.push_back(Inside.CreatePHI(S.Phi->getType(), 2));
       SumsInside.back()->addIncoming(V, Enter);
@@ -398,16 +401,16 @@ private:
           Inside.CreateZExtOrTrunc(
               addUp(cast<ZExtInst>(S.Added)->getOperand(0)), Phi->getType())));
     }
-    Value *Rounds = Inside.CreateAdd(Round, Inside.getInt64(WordBytes));
+    Value *DoneNext = Inside.CreateAdd(Done, Inside.getInt64(WordBytes));
     BasicBlock *End = Inside.GetInsertBlock();
     if (Last) {
-      Inside.CreateCondBr(Inside.CreateICmpULE(Rounds, Last), Words, Bytes);
-      leaveWith(End, Rounds, Next);
+      Inside.CreateCondBr(Inside.CreateICmpULE(DoneNext, Last), Words, Bytes);
+      leaveWith(End, DoneNext, Next);
     } else {
       Inside.CreateBr(Words);
     }
     End->getTerminator()->setMetadata(LLVMContext::MD_loop, unrollCount());
-    Round->addIncoming(Rounds, End);
+    Done->addIncoming(DoneNext, End);
     for (auto [Phi, V] : zip_equal(SumsInside, Next))
       Phi->addIncoming(V, End);
   }
@@ -421,7 +424,8 @@ private:
     return Id;
   }
 
-  /// Makes what is alive in the loop over bytes what it is after Left rounds.
+  /// Has the values of the loop over bytes begin as they are after Left
+  /// iterations.
   void emitBytes() {
     IRBuilder<> IB(Bytes->getTerminator());
     for (PHINode *Phi : Of.Inductions) {
@@ -441,22 +445,22 @@ private:
       emitAgain();
   }
 
-  /// Tries words again after at most eight rounds of bytes, which are those
-  /// that a word would have crossed into another page.
+  /// Tries words again after at most eight iterations over bytes: those of a
+  /// word that would have crossed into another page.
   void emitAgain() {
     BasicBlock *Head = L.getHeader();
     MDNode *Id = L.getLoopID();
     BasicBlock *Again = SplitEdge(L.getLoopLatch(), Head);
     IRBuilder<> HB(Head, Head->begin()), IB(Again->getTerminator());
-    PHINode *Done = HB.CreatePHI(word(), 2);
-    Value *Next = IB.CreateAdd(Done, IB.getInt64(1));
+    PHINode *DoneBytes = HB.CreatePHI(word(), 2);
+    Value *Next = IB.CreateAdd(DoneBytes, IB.getInt64(1));
     Value *IsNext = IB.CreateICmpEQ(
         IB.CreateAnd(Next, IB.getInt64(WordBytes - 1)), IB.getInt64(0));
     Instruction *End = Again->getTerminator();
     IB.CreateCondBr(IsNext, Enter, Head)->setMetadata(LLVMContext::MD_loop, Id);
     End->eraseFromParent();
-    Done->addIncoming(Left, Bytes);
-    Done->addIncoming(Next, Again);
+    DoneBytes->addIncoming(Left, Bytes);
+    DoneBytes->addIncoming(Next, Again);
     Entered->addIncoming(Next, Again);
   }
 
@@ -465,10 +469,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Goes to the loop over bytes if the condition holds.
-  void leaveIf(Value *Condition, Value *Rounds) {
+  void leaveIf(Value *Condition, Value *Iterations) {
     BasicBlock *Next = newBlock("words.next");
     Inside.CreateCondBr(Condition, Bytes, Next);
-    leaveWith(Inside.GetInsertBlock(), Rounds, sumsInside());
+    leaveWith(Inside.GetInsertBlock(), Iterations, sumsInside());
     Inside.SetInsertPoint(Next);
   }
 
@@ -484,8 +488,8 @@ private:
     if (!Offset || !is_contained(Buf.Roots, Base->getValue()))
       return false;
     uint64_t From = Offset->getAPInt().getLimitedValue(),
-             Rounds = SE.getUnsignedRangeMax(Of.Count).getLimitedValue();
-    return From <= Buf.Size && Rounds <= Buf.Size - From;
+             Most = SE.getUnsignedRangeMax(Of.Count).getLimitedValue();
+    return From <= Buf.Size && Most <= Buf.Size - From;
   }
 
   /// Returns where the first word is.  A pointer that is only compared with
@@ -503,7 +507,7 @@ private:
     return Start = Outside.CreateCall(Hide, {Start});
   }
 
-  /// Loads the words of those bytes that a value of a round is made of.
+  /// Loads the words of the bytes that a value of the loop is computed from.
   void loadWords(Value *V) {
     SmallSetVector<LoadInst *, 4> Loads;
     Of.collectLoads(V, Loads);
@@ -513,13 +517,13 @@ private:
       // Without tests all of the bytes are loaded anyway.
       bool Within = Of.Tests.empty() || isWithin(Load);
       Value *At =
-          Inside.CreateGEP(Inside.getInt8Ty(), startOf(Load, Within), Round);
+          Inside.CreateGEP(Inside.getInt8Ty(), startOf(Load, Within), Done);
       if (!Within) {
         Value *InPage = Inside.CreateAnd(Inside.CreatePtrToInt(At, word()),
                                          Inside.getInt64(PageBytes - 1));
         leaveIf(Inside.CreateICmpUGT(InPage,
                                      Inside.getInt64(PageBytes - WordBytes)),
-                Round);
+                Done);
         MayCross = true;
       }
       Loaded[Load] = Inside.CreateAlignedLoad(word(), At, Align(1));
@@ -532,7 +536,7 @@ private:
                              Outside.getInt64(Ones));
   }
 
-  /// Returns a byte of each of eight rounds.
+  /// Returns a word with the byte V of eight iterations.
   Value *bytesOf(Value *V) {
     if (L.isLoopInvariant(V))
       return splat(V);
@@ -543,7 +547,7 @@ private:
                               bytesOf(I->getOperand(1)));
   }
 
-  /// Returns 0 in those bytes whose rounds compare what is equal.
+  /// Returns 0 in the bytes of those iterations that compare equal values.
   Value *differences(ICmpInst *Compare) {
     Value *A = Compare->getOperand(0), *B = Compare->getOperand(1);
     if (A->getType()->isIntegerTy(8))
@@ -561,8 +565,8 @@ private:
                              Outside.getInt64(Ones)));
   }
 
-  /// Returns bits of the bytes whose rounds leave: up to the first such byte
-  /// they are exact.
+  /// Returns bits in the bytes of those iterations that leave.  They are exact
+  /// up to the first such byte.
   Value *leaving(Value *Condition, bool Leaves) {
     Value *A, *B;
     if (Leaves ? match(Condition, m_LogicalOr(m_Value(A), m_Value(B)))
@@ -582,9 +586,9 @@ private:
     loadWords(T.Condition);
     Value *Bits = leaving(T.Condition, T.Leaves);
     Value *Leaves = Inside.CreateICmpNE(Bits, Inside.getInt64(0));
-    // With more tests another one may leave in an earlier round.
+    // If there are more tests, another one may leave in an earlier iteration.
     if (Of.Tests.size() > 1)
-      return leaveIf(Leaves, Round);
+      return leaveIf(Leaves, Done);
     BasicBlock *Found = newBlock("words.found"), *Next = newBlock("words.next");
     Inside.CreateCondBr(Leaves, Found, Next);
     Inside.SetInsertPoint(Found);
@@ -594,13 +598,13 @@ private:
     Value *Index = Inside.CreateLShr(
         Inside.CreateMul(Inside.CreateLShr(Below, 7), Inside.getInt64(Ones)),
         56);
-    Value *Rounds = Inside.CreateAdd(Round, Index);
+    Value *Iterations = Inside.CreateAdd(Done, Index);
     Inside.CreateBr(Bytes);
-    leaveWith(Found, Rounds, sumsInside());
+    leaveWith(Found, Iterations, sumsInside());
     Inside.SetInsertPoint(Next);
   }
 
-  /// Returns the sum over eight rounds of a byte, or of a comparison.
+  /// Returns the sum of a byte, or of a comparison, over eight iterations.
   Value *addUp(Value *V) {
     if (auto *Compare = dyn_cast<ICmpInst>(V)) {
       Value *X = differences(Compare), *Low = Inside.getInt64(~Highs);

@@ -37,7 +37,7 @@ ALWAYS_ENABLED_STATISTIC(NumExtracted,
 ALWAYS_ENABLED_STATISTIC(NumUnmovable,
                          "Number of regions that cannot become functions");
 
-/// Says what keeps an instruction from being moved to another function, or
+/// Returns what keeps an instruction from being moved to another function, or
 /// null.
 static const char *unmovable(const Instruction &I) {
   if (isa<IndirectBrInst>(I))
@@ -109,7 +109,7 @@ static bool isLocalToRegion(AllocaInst &A, const Region &R) {
   return Starts;
 }
 
-/// True if a local is used only where its life has begun in this round: the
+/// True if a local is used only where its life has begun in this iteration: the
 /// region may begin again at the loop's head, in another frame.
 static bool beginsBeforeUse(AllocaInst &A, DominatorTree &DT) {
   SmallVector<Instruction *, 4> Starts;
@@ -177,8 +177,8 @@ static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
     if (Local && ((R.EndsEarly && !isUsedInRegion(*A, R)) ||
                   (R.BeginsAgain && !beginsBeforeUse(*A, DT))))
       dropLifetimes(*A); // which would tell CodeExtractor to move it
-    // AddressSanitizer takes a local for dead where the host's part of a round
-    // ends its life and the next one begins it in the region.
+    // AddressSanitizer takes a local for dead if the host's part of an
+    // iteration ends its life, and the next iteration begins it in the region.
     else if (!Local && R.EndsEarly &&
              F.hasFnAttribute(Attribute::SanitizeAddress))
       dropLifetimes(*A);

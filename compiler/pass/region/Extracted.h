@@ -12,17 +12,17 @@
 
 namespace cosy {
 
-/// The head of a loop that counts its rounds there, but has no way into the
+/// The head of a loop that counts its iterations there, but has no way into the
 /// kernel: a loop of a function that Recursion.cpp copied.
 struct CountedHead {
   llvm::BasicBlock *Head;
   llvm::Value *Made;    ///< See Extracted::Made.
-  int64_t Saves, Skips; ///< Saved by a round, and by one without a call.
-  int64_t Calls;        ///< Made by a round, in parts: see CallParts.
+  int64_t Saves, Skips; ///< Saved by an iteration, and by one without a call.
+  int64_t Calls;        ///< Made by an iteration, in parts: see CallParts.
 };
 
-/// A system call that not every entry of a region makes, or not every round of
-/// a counted loop: what it saves is counted where it is made.
+/// A system call that not every entry of a region makes, or not every iteration
+/// of a counted loop: what it saves is counted where it is made.
 struct SeldomCall {
   /// Or what follows a composite, or an exit of a loop that is counted at
   /// calls.
@@ -53,24 +53,25 @@ struct Extracted {
 
   /// At a loop's head: the region whose twin is Host.
   std::shared_ptr<Extracted> Outer;
-  /// At a loop's head, the loop's next native round; at the entry of a function
-  /// that recurses, its native code.
+  /// At a loop's head, the loop's next native iteration; at the entry of a
+  /// function that recurses, its native code.
   llvm::BasicBlock *Round = nullptr;
-  /// At a loop's head: whether the previous round made a call; null where every
-  /// round does.
+  /// At a loop's head: whether the previous iteration made a call; null if
+  /// every iteration does.
   llvm::Value *Made = nullptr;
 
-  /// At a call in a loop: what the rounds since the last call would have lost
-  /// in the kernel; null at a loop's head.
+  /// At a call in a loop: what the iterations since the last call would have
+  /// lost in the kernel; null at a loop's head.
   llvm::AllocaInst *Lost = nullptr;
 
   /// At the entry of a function that recurses, of which Host is a copy: what a
-  /// call of it saves, the rounds of counted loops apart.
+  /// call of it saves, the iterations of counted loops apart.
   std::optional<int64_t> Arrival;
-  int64_t ArrivalCalls = 0; ///< There, too: the system calls, see CallParts.
-  /// There, too: the counted loops of Copies.
+  /// With Arrival: the system calls that such a call makes, see CallParts.
+  int64_t ArrivalCalls = 0;
+  /// With Arrival: the counted loops of Copies.
   llvm::SmallVector<CountedHead, 4> Counted;
-  /// There, too: Host, and the copies of functions that it calls.
+  /// With Arrival: Host, and the copies of functions that it calls.
   llvm::SmallVector<llvm::Function *, 4> Copies;
 };
 

@@ -18,14 +18,14 @@ void markWidened(llvm::Module &M, llvm::ArrayRef<llvm::DebugLoc> Widened);
 void estimateGain(const llvm::Function &Body,
                   llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
                   const Recursion &In, RegionCost &Ret);
-/// Finds the system calls that not every entry makes, or not every round of the
-/// loops with these ways in, and takes what they save out of Cost's sure
+/// Finds the system calls that not every entry makes, or not every iteration of
+/// the loops with these ways in.  Takes what they save out of Cost's sure
 /// savings.
 llvm::SmallVector<SeldomCall, 4>
 findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
                 const Recursion &In, RegionCost &Cost);
-/// Returns what a round of each of these loops without calls loses, inner loops
-/// apart.
+/// Returns what an iteration of each of these loops without calls loses, inner
+/// loops apart.
 llvm::DenseMap<const llvm::Loop *, int64_t>
 lossesPerRound(llvm::ArrayRef<const llvm::Loop *> Loops,
                const llvm::LoopInfo &LI);

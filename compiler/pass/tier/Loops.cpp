@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //===- Loops.cpp - From the native twin's loops into the kernel -----------===//
 //
-// A region that is entered once and goes round for long would never get into
-// the kernel if the twin could go there only at the entry.  So a loop that
-// makes a call in every round, or at least in every round that does some work
-// (Skips.cpp), gets a function of its own: all of the region
-// from the loop's head on, compiled as one more compound.
+// A region that is entered once and iterates for long would never get into the
+// kernel if the twin could go there only at the entry.  So a loop that makes a
+// call in every iteration, or at least in every iteration that does some work
+// (Skips.cpp), gets a function of its own: all of the region from the loop's
+// head on, compiled as one more compound.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
 //	        if earned:                            goto head
@@ -14,7 +14,7 @@
 //
 // Values that are alive at the head become inputs.  A local whose address
 // nobody else knows is copied into the compound's context, and pointers into it
-// are changed to point there; a local of the host's is copied back at the end.
+// are changed to point there; a local of the host is copied back at the end.
 // Other locals stay in the twin's memory.  Functions with such loops that the
 // region calls are inlined into it first.  The head of an inner loop will do as
 // well as that of an outer one, since the function goes on with the loops
@@ -262,13 +262,13 @@ SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
   CountedLoops Analyses(F);
   SmallVector<BasicBlock *, 4> Heads;
   for (const Loop *L : Analyses.LI.getLoopsInPreorder())
-    // In a loop without calls, counting would cost as much as the round.
+    // In a loop without calls, counting would cost as much as the iteration.
     if (Analyses.counts(*L).Skipped && !L->getHeader()->isEHPad())
       Heads.push_back(L->getHeader());
   return Heads;
 }
 
-/// Finds the loops of F whose rounds can be counted, and where: each has a
+/// Finds the loops of F whose iterations can be counted, and where: each has a
 /// head, or a call.
 static SmallVector<std::pair<BasicBlock *, CallBase *>, 4>
 countingPlaces(Function &F) {
@@ -331,7 +331,7 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
   Function &Body = *R.Body;
   SystemCalls Calls;
   DenseMap<const Function *, bool> Known;
-  // Tells of functions whose loops or calls count where they are.
+  // True for functions whose loops or calls count where they are.
   auto CountsInPlace = [&](const CallBase &Call, Function &F) {
     auto [It, New] = Known.insert({&F, false});
     if (New)
@@ -472,7 +472,7 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
     E.Where = R.Where;
     E.Outer = Outer;
 
-    // head: phis; br (to be decided by emitHostCode) leave, round
+    // head: phis; br (to be decided by emitHostCode) leave, E.Round
     auto *TwinHead = cast<BasicBlock>(Map[Head]);
     BasicBlock::iterator First = TwinHead->getFirstNonPHIIt();
     if (isHead(*R.Twin, TwinHead))

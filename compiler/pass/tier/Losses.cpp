@@ -2,9 +2,9 @@
 //===- Losses.cpp - Counts what loops without calls would lose ------------===//
 //
 // A loop that makes no call costs more in the kernel than outside.  How often
-// it goes round is known when it ends.  So the native twin adds up in a
-// register what its rounds, and those of inner loops, would have lost, and adds
-// the sum to the region's `left`.
+// it iterates is known when it ends.  So the native twin adds up in a register
+// what its iterations, and those of inner loops, would have lost, and adds the
+// sum to the region's `left`.
 //
 //   loop:                       loop:
 //     ...                         %l = phi i64 [ 0, .. ], [ %m, %loop ]
@@ -14,11 +14,11 @@
 //   end:                        end:
 //                                 <left += %m, unless that is settled>
 //
-// That can be one instruction more in each round, so it is done in a copy of
-// the loop that few entries go through (Samples.cpp).
+// That can be one instruction more in each iteration, so only a copy of the
+// loop does it, which few entries go through (Samples.cpp).
 //
-// For a loop whose exits also lead in from elsewhere there is no place to do
-// that: Cost.cpp estimates how often it goes round.
+// There is no place to do that if a loop's exits are also reached from
+// elsewhere: then Cost.cpp estimates how often the loop iterates.
 //
 //===----------------------------------------------------------------------===//
 #include "tier/Losses.h"
@@ -88,8 +88,8 @@ public:
     Updater.AddAvailableValue(L.getLoopPreheader(), ConstantInt::get(I64, 0));
   }
 
-  /// Loss: of a round of L; 0: it takes words.
-  void addRounds(const Loop &L, int64_t Loss) {
+  /// Adds Loss in each iteration of L; 0: L takes words.
+  void addIterations(const Loop &L, int64_t Loss) {
     if (!Loss) {
       SmallVector<BasicBlock *, 4> Exits;
       L.getUniqueExitBlocks(Exits);
@@ -98,7 +98,7 @@ public:
       return;
     }
     // Count at the latch: at the head, a loop that is left there before its
-    // first round would count one.
+    // first iteration would count one.
     BasicBlock *Latch = L.getLoopLatch();
     BasicBlock *BB = Latch ? Latch : L.getHeader();
     IRBuilder<> B(BB, place(*BB));
@@ -138,7 +138,7 @@ private:
       It->second.second = Sum;
   }
 
-  /// Adds what a loop that takes words costs above its rounds.
+  /// Adds what a loop that takes words costs in addition to its iterations.
   void addOnce(BasicBlock &Exit) {
     IRBuilder<> B(&Exit, place(Exit));
     add(B, B.getInt64(COSY_LOSS_SHORT));
@@ -162,7 +162,7 @@ void cosy::countLosses(
   for (const Loop *L : Outermost) {
     Sums S(*L);
     for (const Loop *Each : L->getLoopsInPreorder())
-      S.addRounds(*Each, Lost[Each]);
+      S.addIterations(*Each, Lost[Each]);
     S.connect();
     SmallVector<BasicBlock *, 4> Exits;
     L->getUniqueExitBlocks(Exits);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //===- RecursionEntries.cpp - Ways into the kernel where a function recurses =//
 //
-// A region that calls a function which calls itself, as a walk through a tree
-// does, is entered once and stays for as long as there is something below.
-// Its native twin calls copies of that function and of all that it calls.  The
-// loops of a copy take what their rounds would have saved off the region's
-// `left`.  Once that is used up, a copy goes into the kernel at its entry, by a
-// compound that makes this one call of the function.  Calls from outside the
-// region go to the function itself, which counts nothing.
+// A region that calls a recursive function, for example to walk a tree, is
+// entered once and stays until the walk ends.  Its native twin calls copies of
+// that function and of all functions that it calls.  The loops of a copy take
+// what their iterations would have saved off the region's `left`.  Once that is
+// used up, a copy enters the kernel at its entry, by a compound that makes this
+// one call of the function.  Calls from outside the region go to the function
+// itself, which counts nothing.
 //
 //   define i64 @below(i32 %dir)      define i64 @below.twin(i32 %dir)
-//     ...                              <count>, to leave or to round
+//     ...                              <count>, to leave or to native
 //     %n = call i64 @below(i32 %d)   leave:
 //                                      call void @below.entry(i32 %dir, ptr %r)
 //                                      %v = load i64, ptr %r
 //                                      ret i64 %v
-//                                    round:
+//                                    native:
 //                                      ...
 //                                      %n = call i64 @below.twin(i32 %d)
 //
@@ -135,7 +135,7 @@ static Function *copyFunction(Function &F, ValueToValueMapTy &Map) {
   return Copy;
 }
 
-/// Notes the loops of a copy whose rounds count, and what they save.
+/// Records the loops of a copy whose iterations count, and what they save.
 static void countLoops(Extracted &E, Function &Copy, const RegionCost &Cost) {
   SmallVector<BasicBlock *, 4> Heads = countedHeads(Copy);
   for (size_t I = 0; I < Heads.size(); ++I)

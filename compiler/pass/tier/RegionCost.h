@@ -22,7 +22,7 @@ struct Gain {
   double Plain = 0;   ///< At least so many run natively for the same.
   double Calls = 0;   ///< Of Saved, what system calls save; nothing is lost.
   double Number = 0;  ///< Of such calls.
-  double Guessed = 0; ///< Of what is lost: in rounds whose number is assumed.
+  double Guessed = 0; ///< Of what is lost: in assumed iterations.
   double Best = 0;    ///< Saved where each conditional path is taken.
 };
 
@@ -31,29 +31,29 @@ struct Gain {
 constexpr int64_t CallParts = COSY_CALL_PARTS;
 
 /// The expected gain of a region, in instructions.  Counted loops are those
-/// whose rounds are counted as they go: see loopHeads.
+/// whose iterations are counted as they run: see waysIn.
 struct RegionCost {
   int64_t Entry = 0; ///< Saved per entry, counted loops apart.
-  llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of each.
-  llvm::SmallVector<int64_t, 4> Skips;  ///< The same of a round without a call.
+  llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per iteration of each.
+  llvm::SmallVector<int64_t, 4> Skips;  ///< The same without a call.
   /// Entry and Rounds without the calls that are counted where they are made.
   int64_t SureEntry = 0;
   llvm::SmallVector<int64_t, 4> SureRounds;
   /// The system calls that these make, in parts: see CallParts.
   int64_t EntryCalls = 0;
   llvm::SmallVector<int64_t, 4> RoundCalls;
-  Gain All; ///< Of an entry, with as many rounds as are assumed.
+  Gain All; ///< Of an entry, with as many iterations as are assumed.
   /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;
-  /// Lost by a round of each counted loop with a way in at a call, outside of
-  /// inner loops and that call; 0 for one with a way in at the head.
+  /// Lost by an iteration of each counted loop with a way in at a call, outside
+  /// of inner loops and that call; 0 for one with a way in at the head.
   llvm::SmallVector<int64_t, 4> Around;
-  /// The heads of loops that LoopCounts::AddsUp with ways in inside, and what a
-  /// round of each loses outside of inner loops.
+  /// The heads of loops with LoopCounts::AddsUp and ways in inside, and what an
+  /// iteration of each loses outside of inner loops.
   llvm::SmallVector<std::pair<llvm::BasicBlock *, int64_t>, 2> Outer;
   unsigned Share = 1; ///< See struct cosy_region.
   unsigned Lost = 0;  ///< Per system call, by the code around the calls.
-  bool Loses = false; ///< No entry, round or call is expected to save.
+  bool Loses = false; ///< No entry, iteration or call saves.
 };
 
 /// Returns what it costs to load a program.

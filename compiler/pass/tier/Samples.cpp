@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Samples.cpp - A counting copy of loops without calls ---------------===//
 //
-// To count its rounds can cost a loop one instruction in each: a walk along a
-// list has three of its own.  So loops without calls, with those in them, are
-// copied.  The copy counts and is taken one time in 31; the loop itself stays
-// as it is without a region.
+// Counting can cost a loop one instruction in each iteration; a walk along a
+// list has only three of its own.  So a loop without calls is copied, with its
+// inner loops.  The copy counts, and runs once in 31 entries.  The loop itself
+// stays as it is without a region.
 //
 //   br label %loop              br (<does anybody count?>), %turn, %plain
 //                             turn:
@@ -26,7 +26,7 @@
 //                               br label %end
 //                             end:
 //
-// Losses.cpp has the copies count.
+// Losses.cpp adds the counting to the copies.
 //
 //===----------------------------------------------------------------------===//
 #include "tier/Samples.h"
@@ -76,7 +76,7 @@ static void joinExit(BasicBlock &Exit, BasicBlock &Copied,
     Either->addIncoming(Left, &Copied);
   }
   BranchInst::Create(Join, &Copied);
-  // Keep LLVM from dropping the block, if it is empty: it would have each round
+  // Keep LLVM from dropping the block if it is empty: each iteration would then
   // move values to where the code after Join wants them.
   IRBuilder<> B(Exit.getTerminator());
   auto *Ty = FunctionType::get(B.getVoidTy(), false);

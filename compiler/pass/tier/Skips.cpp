@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //===- Skips.cpp - Iterations of a loop that make no call -----------------===//
 //
-// Which ways round a loop avoid its system calls.  From that follows how the
-// loop's iterations are counted natively (LoopCounts):
+// Finds the paths of an iteration that avoid the loop's system calls.  They
+// decide where the loop's iterations are counted natively (LoopCounts):
 //
 //   every iteration makes a call, or those    at the head (Skipped)
 //   without one are short
 //   other iterations without a call           at the calls (Call): see
 //                                             PendingLosses.cpp
-//   all calls are in inner loops              where these begin (AddsUp), in
-//   the
-//                                             same way
+//   all calls are in inner loops              where inner loops begin (AddsUp):
+//                                             see PendingLosses.cpp
 //   as above, but adding costs too much       not at all: Cost.cpp assumes a
 //                                             number
 //
@@ -30,7 +29,7 @@ using namespace llvm;
 using namespace cosy;
 
 namespace {
-/// A block, and those of its phis that are constant on some way to it.
+/// A block, and those of its phis that are constant on some path to it.
 struct Arrival {
   const BasicBlock *BB;
   std::vector<std::pair<const PHINode *, const ConstantInt *>> Known;
@@ -59,8 +58,8 @@ struct Arrival {
 };
 } // namespace
 
-/// Returns what a condition of the block is, if its phis tell: as after
-/// `a && b`, or a comparison of `a ? -1 : b`.
+/// Returns the value of a condition of the block, if the known phis decide it:
+/// as after `a && b`, or in a comparison of `a ? -1 : b`.
 static const ConstantInt *conditionAt(const Arrival &At,
                                       const Value *Condition) {
   const auto *Compare = dyn_cast<ICmpInst>(Condition);
@@ -76,7 +75,7 @@ static const ConstantInt *conditionAt(const Arrival &At,
                                                 Compare->getPredicate()));
 }
 
-/// True if the block does not end by going to Succ.
+/// True if the block does not continue in Succ.
 static bool isNeverTaken(const Arrival &At, const BasicBlock *Succ) {
   const Instruction *End = At.BB->getTerminator();
   if (const auto *Switch = dyn_cast<SwitchInst>(End)) {
@@ -94,14 +93,14 @@ static bool isNeverTaken(const Arrival &At, const BasicBlock *Succ) {
 }
 
 namespace {
-/// Finds the ways round a loop on which no call is made.  A call in an inner
-/// loop does not count, since that loop may go no round at all.
+/// Finds the paths of an iteration that make no call.  A call in an inner loop
+/// does not count, because that loop may not iterate at all.
 class WaysWithoutCall {
   /// Instructions of a function that finds out whether there is something to
   /// call for, before it is optimised.
   static constexpr unsigned MaxShort = 40;
 
-  /// Ways that are told apart by what is known on them.
+  /// Paths that are distinguished by what is known on them.
   static constexpr size_t MaxArrivals = 1024;
 
   const Loop &L;
@@ -118,7 +117,7 @@ public:
       auto [At, From] = Work.pop_back_val();
       if (!L.contains(At.BB) || isOwnCall(*At.BB))
         continue;
-      // Of too many ways nothing is known any more.
+      // If there are too many paths, forget what is known on further ones.
       if (Seen.size() >= MaxArrivals)
         At.Known.clear();
       auto [It, New] = Seen.try_emplace(At);
@@ -134,11 +133,11 @@ public:
           Work.push_back({At.next(S), &It->first});
       }
     }
-    // What only comes before a call, or leaves the loop, is no part of these.
-    SmallPtrSet<const Arrival *, 16> Round;
+    // Drop what only precedes a call, or leaves the loop.
+    SmallPtrSet<const Arrival *, 16> Iteration;
     while (!Back.empty()) {
       const Arrival *At = Back.pop_back_val();
-      if (!At || !Round.insert(At).second)
+      if (!At || !Iteration.insert(At).second)
         continue;
       Blocks.insert(At->BB);
       append_range(Back, Seen.find(*At)->second);
@@ -148,10 +147,10 @@ public:
   bool exist() const { return !Blocks.empty(); }
   ArrayRef<const BasicBlock *> blocks() const { return Blocks.getArrayRef(); }
 
-  /// True if such a round only finds that there is nothing to call for, as a
-  /// loop over a directory passes over "." and "..".  Once that is known it
+  /// True if such an iteration only finds that there is nothing to call for, as
+  /// a loop over a directory passes over "." and "..".  Once that is known, it
   /// does nothing more.  Nor does it go through an array, unless it calls some
-  /// function: counting a round would cost more than a byte of that.
+  /// function: counting the iteration would cost more than a byte of the array.
   bool areShort() const {
     SmallPtrSet<const BasicBlock *, 16> Undecided = beforeCalls();
     if (Undecided.empty())
@@ -169,20 +168,20 @@ public:
     return true;
   }
 
-  /// True if an addition in each such round costs little: the round is long,
-  /// goes through an inner loop, or waits for the next pointer of a list.  In a
-  /// loop over bytes it is a tenth of the round.
+  /// True if an addition in each such iteration costs little: the iteration is
+  /// long, goes through an inner loop, or waits for the next pointer of a list.
+  /// In a loop over bytes, an addition would be 10 % of the iteration.
   bool areWorthAdding() const {
     return alwaysCallFunctions() || alwaysLength() >= MinAdded ||
            alwaysLoop() || followsPointers();
   }
 
 private:
-  /// Instructions of a round, before it is optimised, beside which one more
+  /// Instructions of an iteration, before it is optimised, to which one more
   /// does not matter.
   static constexpr unsigned MinAdded = 40;
 
-  /// Returns how many instructions each round without a call has at least.
+  /// Returns how many instructions each iteration without a call has at least.
   unsigned alwaysLength() const {
     unsigned Ret = 0;
     const BasicBlock *Latch = L.getLoopLatch();
@@ -204,7 +203,7 @@ private:
     return A.LI.getLoopFor(&BB) == &L && A.makesCall(BB);
   }
 
-  /// True if the next round takes a pointer from memory.
+  /// True if the next iteration takes a pointer from memory.
   bool followsPointers() const {
     const BasicBlock *Latch = L.getLoopLatch();
     return Latch && any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
@@ -213,8 +212,8 @@ private:
            });
   }
 
-  /// True if each round calls some function that is not so short that nothing
-  /// is left of the call: a program's own getc is a few instructions of a loop.
+  /// True if each iteration calls some function that is not short: a short one,
+  /// as a program's own getc, becomes a few instructions of the loop.
   bool alwaysCallFunctions() const {
     return any_of(Blocks, [&](const BasicBlock *BB) {
       const BasicBlock *Latch = L.getLoopLatch();
@@ -226,8 +225,8 @@ private:
     });
   }
 
-  /// True for a call of a function that only looks at a few values, or mostly
-  /// does: what is left of it is inlined.
+  /// True for a call of a function that only tests a few values, or usually
+  /// does no more: LLVM inlines that part.
   static bool isShortCall(const Instruction &I) {
     const Function *F = cast<CallBase>(I).getCalledFunction();
     return F && !F->isDeclaration() && !hasLoops(*F) &&
@@ -240,7 +239,7 @@ private:
     return !Back.empty();
   }
 
-  /// Returns the blocks after which a call may come in the same round.
+  /// Returns the blocks after which a call may come in the same iteration.
   SmallPtrSet<const BasicBlock *, 16> beforeCalls() const {
     SmallPtrSet<const BasicBlock *, 16> Ret;
     SmallVector<const BasicBlock *, 16> Work;
@@ -256,7 +255,7 @@ private:
     return Ret;
   }
 
-  /// True for a call of a function that may do more than look at a few values.
+  /// True for a call of a function that may do more than test a few values.
   bool isLongCall(const Instruction &I) const {
     const auto *Call = dyn_cast<CallBase>(&I);
     const Function *F = Call ? Call->getCalledFunction() : nullptr;
@@ -293,9 +292,9 @@ static CallBase *mostFrequentCall(const Loop &L, LoopAnalyses &A) {
   return Ret;
 }
 
-/// Part of a loop's iterations that make a call, where an addition in the
-/// others does not matter.  LLVM takes a comparison of two numbers for true in
-/// half of the cases.
+/// If at least this part of a loop's iterations makes a call, an addition in
+/// the others does not matter.  LLVM expects a comparison of two numbers to be
+/// true in 50 % of the cases.
 static constexpr double MostIterations = 0.6;
 
 /// True if what the other iterations of a loop lose can be counted at Call at
@@ -315,7 +314,7 @@ LoopCounts cosy::countLoop(const Loop &L, LoopAnalyses &A) {
   if (!A.mayMakeCall(L))
     return Ret;
   WaysWithoutCall Ways(L, A);
-  // There is no way round at all in a loop that is always left.
+  // A loop that is always left has no whole iteration.
   if (!Ways.exist() || Ways.areShort()) {
     Ret.Skipped.emplace(Ways.blocks());
     return Ret;

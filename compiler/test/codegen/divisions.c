@@ -23,7 +23,7 @@ long proven(int a, unsigned count)
 // CHECK-NOT: call void @__cosy_call.65579.()
 // CHECK: call i64 @__cosy_call.39.()
 
-// At -O2 nobody makes the division whose result is not used; at -O0 the native twin does, too.
+// At -O2 nobody makes the division whose result is not used; at -O0 the native twin also makes it.
 long unused(int a, int b)
 {
 	long sum = 0;

@@ -1,5 +1,5 @@
-// What a function does that a region calls counts as if it stood in the region: whether a round
-// makes a system call, and what a loop loses.
+// The code of a function that a region calls counts as if it stood in the region: whether an
+// iteration makes a system call, and what a loop loses.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %ir %s | FileCheck %s --check-prefix=IR
 #include <cosy/cosy.h>
@@ -69,7 +69,7 @@ __attribute__((noinline)) static unsigned sum_of(const unsigned char *p, long n,
 	return sum;
 }
 
-// A loop of a function that is called adds up, too, what it would lose.
+// A loop of a function that is called also adds up what it would lose.
 // CHECK: callees.c:[[#@LINE+9]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@sums(
 // IR: %[[LOST:.*]] = mul i64 %cosy.lost{{[^,]*}}, 31

@@ -1,4 +1,4 @@
-// A return from within a loop of a region that stays native costs its rounds nothing: they are
+// A return from a loop of a region that stays native costs the loop's iterations nothing: they are
 // those of the plain loop.
 // RUN: %cosycc -O2 -g0 -S %s -o - | FileCheck %s
 #include <cosy/cosy.h>
@@ -22,7 +22,7 @@ static int next(void)
 	return (unsigned char)*input.at++;
 }
 
-// The round of a digit goes back to the loop's head without a test of where it came from.
+// The iteration of a digit goes back to the loop's head without a test of where it came from.
 // CHECK-LABEL: numbers:
 // CHECK: incq
 // CHECK-NOT: testl

@@ -1,5 +1,5 @@
-// A loop that makes a call in every round can be left for the kernel at its head, by a compound of
-// its own; others cannot, and stay as they were.
+// A loop that makes a call in every iteration can enter the kernel at its head, by a compound of its
+// own.  Others cannot, and stay as they were.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
 // RUN: %if links %{ %cosycc -O2 %s -o %t %}

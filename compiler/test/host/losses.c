@@ -1,5 +1,5 @@
-// A loop without calls adds its rounds up in a copy in the native twin, inner ones' too, and puts
-// what they would have lost on the region's budget where it ends.
+// A copy of a loop without calls, in the native twin, adds up what its iterations and those of inner
+// loops would have lost.  Where it ends, it adds the sum to the region's `left`.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -g0 -S %s -o - | FileCheck %s --check-prefix=ASM
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
@@ -19,7 +19,7 @@ static int first_of(const unsigned char *bytes, int value)
 	return -1;
 }
 
-// Where the loop goes no round, nothing is put there.
+// If the loop does not iterate, the sum is 0.
 // CHECK-LABEL: define {{.*}}@none(
 // CHECK: %[[LOST:cosy.lost[0-9a-z.]*]] = phi i64 [ 0, %cosy.sample{{.*}} ]
 // CHECK: %[[ALL:.*]] = mul i64 %[[LOST]], 31
@@ -37,7 +37,7 @@ int none(const char *bytes, long n)
 	return sum;
 }
 
-// Nobody knows how many rounds the inner loop goes.  The loop is as it would be without a region, and
+// The inner loop's number of iterations is unknown.  The loop is as it would be without a region, and
 // so is a walk along a list: nothing is added up, no register is kept for a sum.
 // ASM-LABEL: {{^}}last_line:
 // ASM: callq pread

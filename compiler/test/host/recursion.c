@@ -1,5 +1,5 @@
-// A region whose work is in a function that calls itself gets into the kernel at an entry of that
-// function's copy, at whatever depth it has earned it; two functions that call each other do, too.
+// A region whose work is in a recursive function enters the kernel at an entry of that function's
+// copy, at whatever depth it has earned it.  So do two functions that call each other.
 // Calls from outside of the region go to the function itself.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS

@@ -1,5 +1,5 @@
-// How often a loop without calls goes round is counted where it ends.  Where that is not known it is
-// taken from what the loop goes through, so that such a region stays native.
+// The iterations of a loop without calls are counted where it ends.  Before, their number is
+// estimated from the object that the loop goes through, so that such a region stays native.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
@@ -38,7 +38,7 @@ long numbers(long count)
 	return made;
 }
 
-// A round may only find that an entry is to be passed over: at the head the round before counts.
+// An iteration may only find that an entry is to be skipped: the head counts the previous iteration.
 long folder(int dir, char *names)
 {
 	long sum = 0;
@@ -83,7 +83,7 @@ long lines(int fd, const char *bytes, long count)
 	return from;
 }
 
-// Most rounds take a byte from a buffer that a call fills now and then.
+// Most iterations take a byte from a buffer that a call fills now and then.
 long filled(int fd, char *buffer, char last)
 {
 	long sum = 0, at = 0, len = 0;
@@ -105,7 +105,7 @@ long filled(int fd, char *buffer, char last)
 	return sum;
 }
 
-// Three calls a round save less than 4096 rounds of the inner loop lose: these are counted at its end.
+// Three calls save less than 4096 iterations of the inner loop lose: these are counted at its end.
 long block(int fd, int to)
 {
 	char bytes[4096];
@@ -124,7 +124,7 @@ long block(int fd, int to)
 	return sum;
 }
 
-// A record of eight words has room for eight rounds.
+// A record of eight words has room for eight iterations.
 long record(int fd, int to)
 {
 	long words[8], sum = 0;

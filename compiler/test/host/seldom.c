@@ -1,5 +1,5 @@
-// A call that not every entry or round makes counts where it is made, with what it saves; the others
-// count on arrival.
+// A call that not every entry or iteration makes counts where it is made, with what it saves; the
+// others count on arrival.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
 #include <cosy/cosy.h>
@@ -34,7 +34,7 @@ int reload(const char *name, long *size, char *buffer)
 	return 0;
 }
 
-// Each round reads; few write.
+// Each iteration reads; few write.
 // CHECK-LABEL: define {{.*}}@filter(
 // CHECK: call i64 @read(
 // CHECK: icmp sle i64 %cosy.left

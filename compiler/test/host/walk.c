@@ -1,5 +1,5 @@
-// In the copy of a function that recurses, a round with a call counts for what it saves, not for the
-// mean of those with and without one, and a call on some of its paths where it is made.
+// In the copy of a function that recurses, an iteration with a call counts what it saves, not the
+// mean of those with and without one.  A call on some of its paths counts where it is made.
 // RUN: %ir %s | FileCheck %s
 #define _GNU_SOURCE
 #include <cosy/cosy.h>

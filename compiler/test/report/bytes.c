@@ -1,4 +1,4 @@
-// -Rcosy tells of reads of one byte into a byte that is the region's own.
+// -Rcosy reports reads of one byte into a byte that is the region's own.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O0 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>

@@ -1,4 +1,4 @@
-// -Rcosy says where a region ends early and begins; what each round calls keeps it native.
+// -Rcosy reports where a region ends early and begins; a call in each iteration keeps it native.
 // RUN: %cosycc -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
 #include <fcntl.h>

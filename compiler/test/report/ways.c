@@ -1,5 +1,5 @@
-// A loop's rounds are counted where those without a call are short, whatever comes before a call that
-// is made, or before a return.
+// A loop's iterations are counted if those without a call are short, whatever comes before a call
+// that is made, or before a return.
 // RUN: %cosycc -D_GNU_SOURCE -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
 #include <dirent.h>

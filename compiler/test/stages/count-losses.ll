@@ -1,5 +1,5 @@
-; The rounds of loops without calls are added up in a register and told at each exit, in a copy that
-; one entry in 31 goes through.  A loop that calls loses nothing.
+; The iterations of loops without calls are added up in a register and counted at each exit, in a
+; copy that one entry in 31 goes through.  A loop that calls loses nothing.
 ; RUN: %stage=cosy-count-losses %s 2>&1 | FileCheck %s
 ; CHECK: 4 cosy-losses - Number of loops whose losses are counted
 ; CHECK: 3 cosy-samples - Number of loops of which a copy counts
@@ -145,7 +145,7 @@ end:
   ret i64 %r
 }
 
-; A loop that must not be copied counts all of its rounds.
+; A loop that must not be copied counts all of its iterations.
 ; CHECK-LABEL: define internal void @alone.cosy(
 ; CHECK-NOT: call i1 @cosy.counts()
 ; CHECK: {{^}}walk:

@@ -1,5 +1,5 @@
-; The native twin leaves at the head of each loop that calls in its rounds, for a function that is
-; all of the region from there on: what is alive at the head is its argument.
+; The native twin leaves at the head of each loop whose iterations make calls, for a function that
+; is all of the region from there on.  The values that are alive at the head are its arguments.
 ; RUN: %stage=cosy-enter-loops %s 2>&1 | FileCheck %s
 ; CHECK-DAG: 1 cosy-loops - Number of loops with a way in at the head
 target triple = "x86_64-pc-linux-gnu"

@@ -48,7 +48,7 @@ out:
   ret i64 %x
 }
 
-; The host comes back to the loop's head, with a copy of the rest of the round.
+; The host comes back to the loop's head, after a copy of the rest of the iteration.
 ; CHECK-LABEL: define i64 @again(
 ; CHECK: call i32 @getppid()
 ; CHECK: [[HEAD:[a-z.A-Z0-9]+]]:
@@ -80,7 +80,7 @@ out:
   ret i64 %next
 }
 
-; Each round makes the call.
+; Each iteration makes the call.
 ; CHECK-LABEL: define void @kept(
 ; CHECK-NOT: @report
 ; CHECK: call void @kept.cosy(
@@ -104,7 +104,7 @@ out:
   ret void
 }
 
-; Makes a call, and tells of it sometimes.
+; Makes a call, and sometimes reports it.
 define internal i32 @visit(i64 %i) {
   %p = call i32 @getppid()
   %bad = icmp eq i32 %p, 7
@@ -116,7 +116,7 @@ out:
   ret i32 %p
 }
 
-; Tells sometimes.
+; Sometimes reports.
 define internal void @sometimes(i64 %i) {
   %tells = icmp eq i64 %i, 12
   br i1 %tells, label %tell, label %out

@@ -1,4 +1,4 @@
-; Arguments beyond what fits five registers, and a result of more than one, go through memory of the caller's.
+; Arguments beyond what fits five registers, and a result of more than one, go through the caller's memory.
 ; RUN: %stage=cosy-pack-signatures %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 

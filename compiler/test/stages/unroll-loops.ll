@@ -1,8 +1,8 @@
-; Small loops that load or store go several rounds at once, those that call or only compute do not.
+; Small loops that load or store are unrolled, those that call or only compute are not.
 ; RUN: %stage=cosy-unroll-loops %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
-; So many rounds are known: 32 at once, none remain.
+; The number of iterations is constant: 32 at once, none remain.
 ; CHECK-LABEL: define i64 @cosy.main(
 ; CHECK: loop:
 ; CHECK-COUNT-32: load i8
@@ -26,7 +26,7 @@ end:
   ret i64 %more
 }
 
-; The number of rounds is known where the loop is entered: a loop for the rest.
+; The number of iterations is known when the loop is entered: a loop for the rest.
 ; CHECK-LABEL: define i64 @some(
 ; CHECK: and i64 %n, 7
 ; CHECK-COUNT-8: load i8
@@ -52,7 +52,7 @@ end:
   ret i64 %more
 }
 
-; Only the bytes tell when it ends: each round has its own test.
+; Only the bytes decide when the loop ends: each iteration has its own test.
 ; CHECK-LABEL: define i64 @length(
 ; CHECK-COUNT-8: icmp eq i8 %{{.*}}, 0
 ; CHECK-NOT: icmp
@@ -71,7 +71,7 @@ end:
   ret i64 %i
 }
 
-; A round of many instructions: fewer rounds, as the budget allows.
+; Iterations of many instructions: fewer at once, as the budget allows.
 ; CHECK-LABEL: define i64 @large(
 ; CHECK-COUNT-8: load i64
 ; CHECK-NOT: load

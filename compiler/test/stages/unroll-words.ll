@@ -1,4 +1,4 @@
-; Each round's word is a constant away from the first one's, though that is at a multiple of 32 words.
+; Each iteration's word is a constant away from the first one, which is at a multiple of 32 words.
 ; RUN: %stage=cosy-unroll-loops %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
