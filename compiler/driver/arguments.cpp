@@ -193,7 +193,7 @@ static bool parseOwn(const string &Arg, Arguments &A) {
   return true;
 }
 
-/// Tells whether one of Names is in the list that follows Option.
+/// True if one of Names is in the list that follows Option.
 static bool listsSanitizer(const string &Arg, const char *Option,
                            const std::set<string> &Names) {
   if (!startsWith(Arg, Option))
@@ -205,8 +205,8 @@ static bool listsSanitizer(const string &Arg, const char *Option,
   return false;
 }
 
-/// Tells whether the option takes another linker than clang would, or a script
-/// of the program's own.
+/// True if the option chooses another linker than clang would, or a script of
+/// the program's own.
 static bool choosesLinker(const string &Arg) {
   if (startsWith(Arg, "-fuse-ld="))
     return Arg != "-fuse-ld=bfd";

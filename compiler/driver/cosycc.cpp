@@ -155,8 +155,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
-/// Tells whether clang's own choice of a linker is GNU ld, whose scripts can
-/// add to its default one.
+/// True if clang itself would choose GNU ld, whose scripts can add to its
+/// default script.
 static bool isGnuLd() {
   char *Real = realpath("/usr/bin/ld", nullptr);
   if (!Real)

@@ -78,7 +78,7 @@ private:
     return false;
   }
 
-  /// Notes the header that a directive includes, if it is the program's.
+  /// Records the header that a directive includes, if it is the program's.
   void noteDirective(string_view Rest, const string &Folder) {
     static constexpr string_view Blank = " \t";
     auto Skip = [&] {

@@ -77,7 +77,7 @@ private:
     }
   }
 
-  /// Looks at line markers, too: a preprocessed file says by them where a line
+  /// Also follows line markers: in a preprocessed file they record where a line
   /// is from.
   bool isInLibcHeader(const FunctionDecl &F) {
     const SourceManager &Sources = Context->getSourceManager();

@@ -37,8 +37,8 @@ static void warn(const Function &F, DebugLoc Where, const Twine &Text) {
       F, Text, Location, options().Error ? DS_Error : DS_Warning));
 }
 
-/// Says by which line of the region a position in a called function was
-/// reached.
+/// Describes the line of the region from which a position in a called function
+/// was reached.
 static std::string inlinedFrom(DebugLoc Where) {
   const DILocation *At = Where ? Where->getInlinedAt() : nullptr;
   if (!At)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Names.h - Symbols as a person reads them ---------------------------===//
+//===- Names.h - Names of functions in messages ---------------------------===//
 #ifndef COSY_PASS_NAMES_H
 #define COSY_PASS_NAMES_H
 
@@ -9,7 +9,7 @@
 
 namespace cosy {
 
-/// Returns the name of a function for messages: C++'s as it is in the source.
+/// Returns a function's name for messages; demangles a C++ name.
 inline std::string shownName(llvm::StringRef Symbol) {
   return llvm::demangle(Symbol.str());
 }

@@ -30,10 +30,10 @@ uint32_t operationNumber(llvm::StringRef Name);
 /// itself.
 llvm::SmallVector<llvm::StringRef, 2> libcFunctionsOf(llvm::StringRef CosyName);
 
-/// Says why a system call may not be in a compound; nothing when it may.
+/// Returns why a system call may not be in a compound; nothing if it may.
 std::optional<std::string> deniedCall(uint64_t Number);
 
-/// Says why a function without a body, which no wrapper covers, cannot be
+/// Returns why a function without a body, which no wrapper covers, cannot be
 /// called.
 std::string whyNoWrapper(llvm::StringRef LibcName);
 

@@ -9,8 +9,8 @@
 
 namespace cosy {
 
-/// Says why core/ refuses a program, and at which instruction; empty when it
-/// does not.
+/// Returns why core/ refuses a program, and sets Insn to the instruction; empty
+/// if it does not.
 std::string validateCode(const std::vector<uint8_t> &Code, uint32_t &Insn);
 
 } // namespace cosy

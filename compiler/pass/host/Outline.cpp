@@ -49,7 +49,7 @@ static bool entersAtBeginning(const CallInst &Call) {
   return Region && Region->getOperand(EntryField)->isNullValue();
 }
 
-/// Tells whether the region that a call enters is expected to lose.
+/// True if the region that a call enters is expected to lose.
 static bool entersLosing(const CallInst &Call) {
   const ConstantStruct *Region = regionOf(Call);
   const auto *Flags =
@@ -61,8 +61,8 @@ static bool entersLosing(const CallInst &Call) {
              COSY_REGION_LOSES;
 }
 
-/// Tells whether each call of F that returns has come to the code that looks at
-/// the region's count, two branches before it enters.
+/// True if each call of F that returns has passed the code that tests the
+/// region's count, two branches before it enters.
 static bool isAlwaysAsked(const BasicBlock *Ask, Function &F,
                           const DominatorTree &DT) {
   PostDominatorTree PDT(F);

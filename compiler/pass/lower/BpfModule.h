@@ -20,50 +20,55 @@ namespace cosy {
 struct BpfModule {
   llvm::Module &Host;
   std::unique_ptr<llvm::Module> M;
-  /// i64 main(ptr ctx): the compound's first function.
+  /// i64 cosy.main(ptr %ctx): the compound's first function.
   llvm::Function *Main = nullptr;
-  /// Maps a global's name in M to what it stands for in the host.
+  /// Maps a global's name in M to the host's global that it stands for.
   llvm::StringMap<llvm::GlobalValue *> HostGlobals;
-  /// True if some call had a handler or clean-up for exceptions.
+  /// True if some call was an invoke: an exception would have reached a handler
+  /// or a clean-up.
   bool HasHandlers = false;
-  /// The context's layout so far: bytes in use.
+  /// Bytes of the context that have been allocated so far.
   unsigned ContextSize = 0;
 
   explicit BpfModule(llvm::Module &Host) : Host(Host) {}
 
-  /// Returns the compound's context, in any function: a placeholder until
-  /// assignStorage.
+  /// Returns the context's address, in any function: a call of ContextName,
+  /// which assignStorage replaces.
   llvm::Value *context(llvm::IRBuilderBase &B);
+  /// Returns the address of a field of the context.
   llvm::Value *contextField(llvm::IRBuilderBase &B, unsigned Offset);
   /// Loads a field that the host stored at entry.
   llvm::LoadInst *loadField(llvm::IRBuilderBase &B, llvm::Type *Ty,
                             unsigned Offset);
-  /// Allocates room for a value in the context; returns its offset.
+  /// Allocates a field of the context; returns its offset.
   unsigned allocateField(uint64_t Size, llvm::Align Alignment = llvm::Align(8));
 
-  /// Makes `call Number` with up to five arguments; i64 unless void.
+  /// Makes `call Number` with up to five arguments, each an i64 or a pointer.
+  /// Returns an i64 unless Result is given, as in all calls of that Number.
   llvm::CallInst *createCall(llvm::IRBuilderBase &B, uint32_t Number,
                              llvm::ArrayRef<llvm::Value *> Args,
                              llvm::Type *Result = nullptr);
 };
 
-/// Prefix of functions that stand for `call N`; N follows, and letters that
-/// tell declarations of one N with different types apart.
+/// Prefix of functions that stand for `call N`.  N follows, then a letter for
+/// each argument's type: calls of one N may differ in these.
 constexpr char CallPrefix[] = "__cosy_call.";
+/// Stands for the context's address.
 constexpr char ContextName[] = "__cosy_context";
 
-/// Stands in a computed goto's place.
+/// Stands for a computed goto, which legalize refuses.
 constexpr char ComputedGotoName[] = "cosy.computed.goto";
-/// Attribute of functions that may be active more than once.
+/// Attribute of functions that may be active more than once at a time.
 constexpr char RecursiveAttr[] = "cosy-recursive";
 
-/// True for the stand-in of a `call N`, with its number.
+/// True if Callee stands for `call N`; sets Number to N.
 bool isNumberedCall(const llvm::Value *Callee, uint32_t &Number);
 
 /// Returns the BPF target machine.
 llvm::TargetMachine &bpfTarget();
 
-/// Fills in M, Main and HostGlobals.
+/// Makes B's module from a region, and the code of Main.  C gets the offsets of
+/// inputs and outputs in the context.
 void makeBpfModule(const Extracted &R, Compound &C, BpfModule &B);
 
 } // namespace cosy

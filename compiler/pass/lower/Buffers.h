@@ -23,7 +23,7 @@ Buffer bufferOf(BpfModule &B, const Extracted &R, const Compound &C,
 /// Returns the offset of the context's field that a load reads, or nothing.
 std::optional<uint64_t> fieldOf(const llvm::Value *V);
 
-/// All that happens to an object by way of its roots.
+/// All uses of an object through its roots.
 struct BufferUses {
   llvm::SmallVector<llvm::CallInst *, 4> Calls;       ///< It is an argument.
   llvm::SmallVector<llvm::Instruction *, 8> Accesses; ///< Loads and stores.

@@ -178,8 +178,8 @@ static bool isHint(const CallInst *Call) {
   }
 }
 
-/// Says what keeps a region native, as its author wrote it; empty: only the
-/// intrinsic's own name says it.
+/// Returns the C construct that makes an intrinsic which keeps a region native;
+/// empty: only the intrinsic's own name describes it.
 static const char *refusedName(Intrinsic::ID ID) {
   switch (ID) {
   case Intrinsic::stacksave:

@@ -13,8 +13,8 @@
 //   %n = phi i64 [ %r, .. ], [ -1, .. ]
 //
 // A function on strings or memory that LLVM knows stays a call until the region
-// is optimised (lowerStrings), so that what LLVM makes of short and constant
-// ones it makes here, too.
+// is optimised (lowerStrings), so that LLVM can expand short and constant ones
+// here as well.
 //
 //===----------------------------------------------------------------------===//
 #include "lower/LowerCalls.h"

@@ -2,7 +2,7 @@
 //===- Signatures.cpp - Local calls that fit BPF's registers --------------===//
 //
 // A local call has five arguments in r1-r5 and one result in r0.  Further
-// arguments and results go through memory of the caller's:
+// arguments and results go through the caller's memory:
 //
 //   %r = call i64 @f(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e, i64 %g)
 //
@@ -11,8 +11,8 @@
 //   store i64 %e, ptr %memory              ; and %g after it
 //   %r = call i64 @f(i64 %a, i64 %b, i64 %c, i64 %d, ptr %memory)
 //
-// cosy-expand-by-value makes copies of structures passed by value explicit, so
-// that optimisation sees them; cosy-pack-signatures, later, does the rest.
+// Before optimisation, cosy-expand-by-value makes explicit copies of structures
+// that are passed by value.  cosy-pack-signatures does the rest after it.
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Signatures.h"
@@ -31,6 +31,7 @@ ALWAYS_ENABLED_STATISTIC(NumByValue, "Number of structures passed by value");
 
 static constexpr unsigned MaxRegisters = 5;
 
+/// Returns the calls that name F.
 static SmallVector<CallBase *, 8> callsOf(Function &F) {
   SmallVector<CallBase *, 8> Calls;
   for (User *U : F.users())
@@ -45,7 +46,7 @@ void cosy::expandByValue(BpfModule &B) {
       continue;
     auto Calls = callsOf(F);
     for (Argument &A : F.args()) {
-      unsigned No = A.getArgNo();
+      unsigned ArgNo = A.getArgNo();
       if (A.hasByValAttr()) {
         ++NumByValue;
         Type *Ty = A.getParamByValType();
@@ -57,16 +58,16 @@ void cosy::expandByValue(BpfModule &B) {
           AllocaInst *Copy = EB.CreateAlloca(Ty);
           Copy->setAlignment(Alignment);
           IRBuilder<> IB(C);
-          IB.CreateMemCpy(Copy, Alignment, C->getArgOperand(No),
-                          C->getParamAlign(No), Size);
-          C->setArgOperand(No, Copy);
+          IB.CreateMemCpy(Copy, Alignment, C->getArgOperand(ArgNo),
+                          C->getParamAlign(ArgNo), Size);
+          C->setArgOperand(ArgNo, Copy);
         }
       }
       for (auto Kind : {Attribute::ByVal, Attribute::StructRet,
                         Attribute::InReg, Attribute::Nest}) {
-        F.removeParamAttr(No, Kind);
+        F.removeParamAttr(ArgNo, Kind);
         for (CallBase *C : Calls)
-          C->removeParamAttr(No, Kind);
+          C->removeParamAttr(ArgNo, Kind);
       }
     }
   }
@@ -77,7 +78,8 @@ static bool fitsRegister(Type *Ty) {
          (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
 }
 
-static bool fits(const Function &F) {
+/// True if a call of F needs no memory.
+static bool hasNarrowSignature(const Function &F) {
   Type *Result = F.getReturnType();
   return (Result->isVoidTy() || fitsRegister(Result)) &&
          F.arg_size() <= MaxRegisters &&
@@ -86,37 +88,39 @@ static bool fits(const Function &F) {
 }
 
 namespace {
-/// Decides which arguments stay in registers, and lays out the structure for
-/// the others and the result, whose address is the last argument.
+/// Decides which arguments stay in registers, and lays out a structure for the
+/// others and the result.  The structure's address becomes the last argument.
 struct Packing {
   SmallVector<unsigned, 4> InRegister, InMemory;
   bool ResultInMemory;
   StructType *Memory;
-  FunctionType *Type;
+  FunctionType *PackedType;
 
   explicit Packing(const Function &F) {
     LLVMContext &Ctx = F.getContext();
-    SmallVector<llvm::Type *, 8> Registers, Fields;
+    SmallVector<Type *, 8> Registers, Fields;
     for (const Argument &A : F.args()) {
       bool Stays =
           fitsRegister(A.getType()) && Registers.size() < MaxRegisters - 1;
       (Stays ? InRegister : InMemory).push_back(A.getArgNo());
       (Stays ? Registers : Fields).push_back(A.getType());
     }
-    llvm::Type *Result = F.getReturnType();
+    Type *Result = F.getReturnType();
     ResultInMemory = !Result->isVoidTy() && !fitsRegister(Result);
     if (ResultInMemory)
       Fields.push_back(Result);
     Memory = StructType::get(Ctx, Fields);
     Registers.push_back(PointerType::get(Ctx, 0));
-    Type = FunctionType::get(
-        ResultInMemory ? llvm::Type::getVoidTy(Ctx) : Result, Registers, false);
+    PackedType = FunctionType::get(
+        ResultInMemory ? Type::getVoidTy(Ctx) : Result, Registers, false);
   }
 };
 } // namespace
 
+/// Moves F's body into a function with the packed signature.
 static Function *packFunction(Function &F, const Packing &P) {
-  Function *New = Function::Create(P.Type, F.getLinkage(), "", F.getParent());
+  Function *New =
+      Function::Create(P.PackedType, F.getLinkage(), "", F.getParent());
   New->copyAttributesFrom(&F);
   New->setAttributes(AttributeList().addFnAttributes(
       F.getContext(),
@@ -154,8 +158,8 @@ static void packCall(CallBase *C, Function *New, const Packing &P) {
   Memory->setAlignment(Align(16));
   IRBuilder<> B(C);
   SmallVector<Value *, 5> Args;
-  for (unsigned No : P.InRegister)
-    Args.push_back(C->getArgOperand(No));
+  for (unsigned ArgNo : P.InRegister)
+    Args.push_back(C->getArgOperand(ArgNo));
   for (unsigned I = 0; I < P.InMemory.size(); ++I)
     B.CreateStore(C->getArgOperand(P.InMemory[I]),
                   B.CreateStructGEP(P.Memory, Memory, I));
@@ -173,7 +177,7 @@ static void packCall(CallBase *C, Function *New, const Packing &P) {
 void cosy::packSignatures(BpfModule &B) {
   SmallVector<Function *, 8> Wide;
   for (Function &F : *B.M)
-    if (!F.isDeclaration() && &F != B.Main && !fits(F))
+    if (!F.isDeclaration() && &F != B.Main && !hasNarrowSignature(F))
       Wide.push_back(&F);
   for (Function *F : Wide) {
     ++NumPacked;

@@ -7,9 +7,10 @@
 
 namespace cosy {
 
-/// Makes structures passed by value explicit copies; before optimisation.
+/// Makes explicit copies of structures that are passed by value.
 void expandByValue(BpfModule &B);
-/// Makes the signatures of called functions fit: five registers, one result.
+/// Makes the signatures of called functions fit BPF's registers: five for the
+/// arguments, one for the result.
 void packSignatures(BpfModule &B);
 
 } // namespace cosy

@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  /// Notes which operations are on views; false if some cannot be known.
+  /// Records which operations are on views; false if some cannot be known.
   bool findViews() {
     for (Function &F : *B.M)
       for (Instruction &I : instructions(F)) {
@@ -123,7 +123,7 @@ private:
     return Found;
   }
 
-  /// Says which part of a comparison's result is looked at, as in strings.c.
+  /// The part of a comparison's result that the program uses, as in strings.c.
   enum Order { Equality, Sign, Difference };
 
   /// True for the bits of an int, or its sign, where LLVM has made a mask of
@@ -195,7 +195,7 @@ private:
     Value *Text = Call->getArgOperand(0), *Known = Call->getArgOperand(1);
     StringRef String;
     if (!findString(Known, String)) {
-      // The other way round the sign is another.
+      // With the operands swapped, the sign is another.
       std::swap(Text, Known);
       if (!match(Order, m_Zero()) || !findString(Known, String))
         return false;

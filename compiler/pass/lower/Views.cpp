@@ -44,7 +44,7 @@ ALWAYS_ENABLED_STATISTIC(NumAccesses,
 /// Copying fewer bytes is cheaper than a view.
 static constexpr uint64_t MinBytes = 512;
 
-/// A load by way of a view costs some 60 instructions, a copy one for 8 bytes.
+/// A load through a view costs some 60 instructions, a copy one for 8 bytes.
 static constexpr uint64_t BytesPerAccess = 512;
 static constexpr unsigned MaxAccesses = 8;
 /// Most accesses where the number of bytes read is not a constant.
@@ -199,7 +199,7 @@ private:
     makeViews(G, Uses);
   }
 
-  /// Says which access is made more often than the reads, or nothing.
+  /// Describes an access that runs more often than the reads; empty: none does.
   static std::string loopedOver(const BufferUses &Uses,
                                 const RunsAfter &After) {
     for (Instruction *I : Uses.Accesses)
@@ -217,7 +217,7 @@ private:
     return "";
   }
 
-  /// Says why a copy is cheaper, or nothing.
+  /// Returns why a copy is cheaper; empty: it is not.
   static std::string tooDear(const Group &G, const BufferUses &Uses) {
     uint64_t Allowed = MaxAccesses;
     for (const Read &Found : G.Reads) {
@@ -283,8 +283,8 @@ private:
     makeViews(G, All);
   }
 
-  /// Adds an instruction that may be an access of the buffer.  Says why it
-  /// cannot be rewritten, or nothing.
+  /// Adds an instruction that may be an access of the buffer.  Returns why it
+  /// cannot be rewritten; empty: it can.
   std::string addAccess(Instruction &I, const Buffer &Buf, BufferUses &All) {
     if (auto *Mem = dyn_cast<MemIntrinsic>(&I)) {
       auto *Copy = dyn_cast<MemTransferInst>(Mem);

@@ -49,7 +49,7 @@ public:
         LibraryImpl(Triple(R.Host->getParent()->getTargetTriple())),
         Library(LibraryImpl) {}
 
-  /// Says what makes the address known to others; empty: nothing does.  Site is
+  /// Returns what makes the address known to others; empty: nothing.  Site is
   /// the host's instruction that leads there, null while V is the host's own
   /// value.
   std::string whyKnown(Value *V, const Instruction *Site, unsigned Depth) {

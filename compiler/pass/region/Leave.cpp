@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT
 //===- Leave.cpp - A region ends before a call that it cannot hold --------===//
 //
-// Programs tell of errors by stdio and leave, print when a loop has ended, or
-// tell of something and go on with the loop.  Such a call, or floating-point
-// arithmetic, keeps a region native.  It might as well end there: what follows
-// is left to the host.
+// Programs use stdio to report an error and give up, to print a result after a
+// loop, or to report something and continue the loop.  No compound can hold
+// such a call, nor floating-point arithmetic, which counts as such a call here.
+// Instead of staying native, the region ends before the call, and the host runs
+// what follows.
 //
 //   error:                                error:
 //     call void @perror(ptr %name)          br label %error.left  ; END
-//     br label %out                       error.left:             ; of the host
+//     br label %out                       error.left:             ; in host
 //                                    ->     call void @perror(ptr %name)
 //                                           br label %out.left
 //   out:                                  out:                    ; as it was
 //     call void @__cosy_region_end(..)      call void @__cosy_region_end(..)
 //
-// Blocks that both come to (out) get a copy for the host.  Where the call is in
-// a loop, the region begins at the loop's head instead of its mark, so that the
-// host comes to it again: what comes before is the host's, too.
+// The host gets a copy of blocks that both reach (out).  If the call is in a
+// loop, the region begins at the loop's head instead of at its mark, so that
+// the next iteration enters it again.  The host also runs the code before that
+// head:
 //
 //   call void @__cosy_region_start(..)    call void @__cosy_region_start(..)
-//   %fd = call i32 @open(..)              %fd = call i32 @open(..) ; host's
+//   %fd = call i32 @open(..)              %fd = call i32 @open(..) ; in host
 //   br label %loop                   ->   br label %loop           ; START
 //   loop:                                 loop:
 //
@@ -59,15 +61,15 @@ using Blocks = SetVector<BasicBlock *>;
 
 using BlockSet = SmallPtrSet<BasicBlock *, 32>;
 
-/// Returns the blocks of a region that no loop of it comes after.
+/// Returns the blocks of a region from which no loop inside it can be reached.
 static BlockSet blocksAfterLoops(const Region &R) {
-  DenseMap<BasicBlock *, unsigned> Left; // successors that are not known to be
+  DenseMap<BasicBlock *, unsigned> Undecided; // successors, not yet in After
   SmallVector<BasicBlock *, 32> Work;
   BlockSet After;
   for (BasicBlock *BB : R.Blocks) {
     unsigned Count = count_if(
         successors(BB), [&](BasicBlock *S) { return R.Blocks.contains(S); });
-    Left[BB] = Count;
+    Undecided[BB] = Count;
     if (!Count)
       Work.push_back(BB);
   }
@@ -75,14 +77,14 @@ static BlockSet blocksAfterLoops(const Region &R) {
     BasicBlock *BB = Work.pop_back_val();
     After.insert(BB);
     for (BasicBlock *P : predecessors(BB))
-      if (R.Blocks.contains(P) && !--Left[P])
+      if (R.Blocks.contains(P) && !--Undecided[P])
         Work.push_back(P);
   }
   return After;
 }
 
-/// Returns what is reached from some blocks inside Within, these too, but not
-/// by way of Stop.
+/// Returns From and the blocks of Within that it reaches on paths inside Within
+/// that do not go through a block of Stop.
 static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
                       const BlockSet &Stop) {
   Blocks Found(From.begin(), From.end());
@@ -95,19 +97,20 @@ static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
 }
 
 namespace {
-/// A block that a region may begin with, and what remains of the region then.
+/// A block at which a region may begin, and the region that this gives.
 struct Beginning {
   BasicBlock *Head;
-  DebugLoc Where; ///< Of the loop.
-  Blocks Kept;
-  unsigned Loops = 0; ///< Those of Kept that make calls and go round in it.
-  unsigned Lost = 0;  ///< Native calls that loops come after, but not Head.
+  DebugLoc Where;     ///< Of the loop.
+  Blocks Kept;        ///< The blocks of the region.
+  unsigned Loops = 0; ///< Loops that make calls and can iterate inside Kept.
+  /// Native calls after which there are loops, but no way back to Head.
+  unsigned Lost = 0;
   unsigned Calls = 0; ///< Blocks of Kept that make calls.
-  /// Of the loop whose head it is, if native calls are in that; UINT_MAX if it
-  /// is none's.
+  /// Depth of the loop that Head begins; 0 if all native calls are outside that
+  /// loop, UINT_MAX if Head is the region's entry.
   unsigned Depth = 0;
 
-  /// True if more is gained by this one.
+  /// True if this beginning gains more.
   bool operator>(const Beginning &Other) const {
     return std::tuple(Loops, Other.Lost, Calls, Depth) >
            std::tuple(Other.Loops, Lost, Other.Calls, Other.Depth);
@@ -119,8 +122,9 @@ class Cut {
   const Region &R;
   DominatorTree DT;
   LoopInfo LI;
-  DenseMap<BasicBlock *, Instruction *> First; ///< In each block with one.
-  BlockSet Ending;                             ///< These blocks.
+  /// The first native call of each block with one.
+  DenseMap<BasicBlock *, Instruction *> First;
+  BlockSet Ending; ///< The blocks with a native call.
   BlockSet AfterLoops;
 
 public:
@@ -138,7 +142,7 @@ public:
 
   bool hasCalls() const { return !Ending.empty(); }
 
-  /// Returns the best way to begin, or nothing.
+  /// Returns the best beginning, or nothing if the kernel would not gain.
   std::optional<Beginning> choose() {
     std::optional<Beginning> Best;
     auto Consider = [&](BasicBlock *Head, const Loop *L) {
@@ -164,8 +168,8 @@ public:
   }
 
 private:
-  /// True if something is done in a block, before what the region ends at.
-  bool doesCall(BasicBlock *BB) const {
+  /// True if a block makes a call before its native call, if any.
+  bool makesCall(BasicBlock *BB) const {
     for (Instruction &I : *BB) {
       if (&I == First.lookup(BB))
         return false;
@@ -176,8 +180,9 @@ private:
     return false;
   }
 
-  /// True if Kept goes round in a loop, and does something then.
-  bool goesRound(const Loop &L, const Blocks &Kept) const {
+  /// True if a loop can iterate inside Kept, and makes calls in such an
+  /// iteration.
+  bool iterates(const Loop &L, const Blocks &Kept) const {
     BasicBlock *Head = L.getHeader();
     if (!Kept.contains(Head) || Ending.contains(Head))
       return false;
@@ -185,42 +190,44 @@ private:
     for (BasicBlock *BB : L.blocks())
       if (Kept.contains(BB) && !Ending.contains(BB))
         Within.insert(BB);
-    Blocks Round = reached(Head, Within, {});
-    return any_of(Round, [&](BasicBlock *BB) { return doesCall(BB); }) &&
-           any_of(Round, [&](BasicBlock *BB) {
+    Blocks Found = reached(Head, Within, {});
+    return any_of(Found, [&](BasicBlock *BB) { return makesCall(BB); }) &&
+           any_of(Found, [&](BasicBlock *BB) {
              return is_contained(successors(BB), Head);
            });
   }
 
+  /// Rates a beginning at Head: the head of L, or the region's entry if L is
+  /// null.
   std::optional<Beginning> beginAt(BasicBlock *Head, const Loop *L) const {
     Beginning B{Head, L ? L->getStartLoc() : DebugLoc(),
                 reached(Head, R.Blocks, Ending)};
-    if (L && !goesRound(*L, B.Kept))
+    if (L && !iterates(*L, B.Kept))
       return std::nullopt;
     for (const Loop *Inner : LI.getLoopsInPreorder())
-      B.Loops += goesRound(*Inner, B.Kept);
-    bool Last = true; // no loop comes after one
+      B.Loops += iterates(*Inner, B.Kept);
+    bool LoopsFollow = false;
     for (BasicBlock *BB : B.Kept) {
-      B.Calls += doesCall(BB);
+      B.Calls += makesCall(BB);
       if (!Ending.contains(BB) || AfterLoops.contains(BB))
         continue;
-      Last = false;
+      LoopsFollow = true;
       if (L && L->contains(BB))
         B.Depth = L->getLoopDepth();
       B.Lost += !L || !reached(BB, R.Blocks, {}).contains(Head);
     }
     if (!L)
       B.Depth = UINT_MAX;
-    // Do not enter the kernel for the few calls before the first of a loop.
-    if (!B.Calls || (!B.Loops && !Last))
+    // Do not enter the kernel only for the few calls before a native loop.
+    if (!B.Calls || (!B.Loops && LoopsFollow))
       return std::nullopt;
     return B;
   }
 };
 } // namespace
 
-/// True if the result of an invoke goes into a phi where the invoke leads to,
-/// which cannot be put into memory.
+/// True if a phi of a block takes the result of an invoke: DemotePHIToStack
+/// cannot store it.
 static bool hasInvokeResult(BasicBlock *BB) {
   return any_of(BB->phis(), [](PHINode &Phi) {
     return any_of(Phi.incoming_values(),
@@ -228,8 +235,8 @@ static bool hasInvokeResult(BasicBlock *BB) {
   });
 }
 
-/// Tells whether a block can be copied for the host.
-static bool isCopied(BasicBlock *BB) {
+/// True if a block can be copied for the host.
+static bool canCopy(BasicBlock *BB) {
   return !BB->hasAddressTaken() && !hasInvokeResult(BB) &&
          none_of(successors(BB), hasInvokeResult) &&
          none_of(*BB, [](Instruction &I) {
@@ -240,8 +247,8 @@ static bool isCopied(BasicBlock *BB) {
          });
 }
 
-/// Puts what the blocks, and those behind them, have of phis and what is used
-/// in others into memory: a copy of a block may follow another's original.
+/// Keeps in memory what blocks pass to other blocks, because a copied block may
+/// run after an original one.  Returns the locals, which are to be promoted.
 static SmallVector<AllocaInst *, 8> demote(const Blocks &Shared) {
   SmallVector<AllocaInst *, 8> Memory;
   Blocks Joining = Shared;
@@ -260,7 +267,8 @@ static SmallVector<AllocaInst *, 8> demote(const Blocks &Shared) {
   return Memory;
 }
 
-/// Gives the blocks of the host copies of those which the region has, too.
+/// Has the blocks of the host go on in copies of the blocks that are also the
+/// region's.
 static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
   SmallVector<AllocaInst *, 8> Memory = demote(Shared);
   ValueToValueMapTy Map;
@@ -283,11 +291,11 @@ static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
   PromoteMemToReg(Memory, DT);
 }
 
-/// Instructions of clean-ups, destructors' calls, that are copied for a way
-/// out.
+/// Instructions of a clean-up (calls of destructors) that may be copied for an
+/// exit.
 static constexpr int MaxCleanUp = 24;
 
-/// Says why a region ends before an instruction.
+/// Returns the remark about an instruction that a region ends before.
 static std::string whyEnded(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call)
@@ -307,9 +315,10 @@ static bool holdsNative(const Region &R) {
   });
 }
 
-/// Clang has a `return` out of a loop go by way of the clean-ups of the loop's
-/// locals, with a number that says where to go after them, as if it could go on
-/// with the loop (Exits.cpp).
+/// Clang sends a `return` in a loop through the clean-ups of the loop's locals,
+/// with a number that selects where to go after them (Exits.cpp).  Until jump
+/// threading has copied the clean-ups, the `return` looks like a part of the
+/// loop.
 void cosy::threadExits(Function &F, FunctionAnalysisManager &FAM) {
   if (F.callsFunctionThatReturnsTwice() || !anyRegion(F, holdsNative))
     return;
@@ -339,6 +348,7 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
 
   BasicBlock *Head = Begin->Head, *Entry = R.Blocks[0];
   SmallVector<Instruction *, 4> Calls = C.callsOf(*Begin);
+  // Find the blocks that the host will run, and the blocks that both will.
   Blocks Others = R.Blocks, From, Shared;
   Others.remove(Head);
   if (Head != Entry)
@@ -360,7 +370,7 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
                    make_range(I->getIterator(), I->getParent()->end()),
                    isMarker);
              }) ||
-      !all_of(Shared, isCopied))
+      !all_of(Shared, canCopy))
     return;
 
   for (Instruction *I : Calls) {

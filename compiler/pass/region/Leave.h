@@ -9,12 +9,13 @@
 
 namespace cosy {
 
-/// Separates the ways out of a function's regions from their loops, where some
-/// region might end early.  Comes before the first is extracted: it may copy
-/// and remove blocks.
+/// Separates early exits of loops from the loops, if a region of the function
+/// might end early.  Run this before the first region is extracted, because it
+/// copies and removes blocks.
 void threadExits(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
-/// Ends a region before calls that it cannot hold.  Where that is in a loop the
-/// region begins at the loop's head.  Left gets their names.
+/// Ends a region before calls that it cannot hold, if that gains.  If such a
+/// call is in a loop, the region begins at the loop's head.  Left gets a remark
+/// for each change.
 void leaveEarly(llvm::Function &F, Region &R, Reasons &Left);
 
 } // namespace cosy

@@ -21,7 +21,7 @@ bool hasMarkers(const llvm::Function &F);
 Reasons pairMarkers(llvm::Function &F);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
-/// Tells of any region, nested ones too.
+/// True if Is holds for some region, including nested ones.
 bool anyRegion(llvm::Function &F, llvm::function_ref<bool(const Region &)> Is);
 /// True if a block of a region, not its entry, is jumped to from elsewhere.
 bool isReachedFromOutside(llvm::BasicBlock *BB,

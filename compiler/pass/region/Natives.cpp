@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Natives.cpp - Which calls no compound can hold ---------------------===//
 //
-// A region ends before such calls.  That leaves a function of the program's to
-// the host whole, though it may be one that makes the system calls of a round
-// and tells of errors itself.  Such functions are inlined into the region, so
-// that it ends before what they tell:
+// A region ends before such calls, and so before a call of a function that
+// makes them.  But that function may make all system calls of an iteration, and
+// only report its errors itself.  So it is inlined into the region, which then
+// ends before the report:
 //
 //   loop:                                loop:
 //     call void @visit(ptr %name)          %r = call i32 @fstatat(..)

@@ -13,30 +13,30 @@ class Instruction;
 
 namespace cosy {
 
-/// Knows what no compound can hold, so that a region ends before it: calls of
-/// functions that no system call and no operation stands for, as perror and
-/// printf, calls of the program's that make such calls, and floating-point
-/// arithmetic.
+/// Finds native calls, which no compound can hold, so that a region ends before
+/// them: calls of functions that no system call or operation replaces, for
+/// example perror and printf; calls of the program's functions that make such
+/// calls; and floating-point arithmetic.
 class Natives {
-  /// What is known of a function with a body.
+  /// What is known about a function with a body.
   struct Facts {
-    bool Has = false;   ///< It makes such a call.
+    bool Has = false;   ///< It makes a native call.
     bool Calls = false; ///< It makes a system call that a compound can hold.
     bool Loops = false; ///< It, or one that it calls, has a loop.
-    bool Avoids = true; ///< It returns without such a call on some way.
+    bool Avoids = true; ///< It returns without a native call on some path.
     bool Recurses = false;
-    bool HasOther = false; ///< It does more that is native than such calls
-                           ///< for which a compound can leave.
+    bool HasOther = false; ///< It makes native calls for which a compound
+                           ///< cannot leave and come back.
   };
   llvm::DenseMap<const llvm::Function *, Facts> Known;
 
 public:
-  /// True for such a call, or such arithmetic.
+  /// True for a native call.
   bool has(const llvm::Instruction &I);
 
-  /// True for a function of the program's that makes such calls, but is of use
-  /// to a compound as well: by its system calls, or, where it has no loop, on a
-  /// way without them.
+  /// True for a function of the program that makes native calls, but from which
+  /// a compound gains as well: it makes system calls, or it has no loop and a
+  /// path without native calls.
   bool isMixed(const llvm::Function &F);
 
 private:
@@ -45,8 +45,8 @@ private:
   bool isOther(const llvm::Instruction &I);
 };
 
-/// Inlines into a function's regions what these call and must be the host's in
-/// part only.  Hosts: functions that are not inlined, for their own regions.
+/// Inlines mixed functions into a function's regions, so that the regions end
+/// inside of them.  Hosts: functions that hold regions, which are not inlined.
 void inlineMixed(llvm::Function &F, llvm::ArrayRef<llvm::Function *> Hosts,
                  llvm::FunctionAnalysisManager &FAM);
 

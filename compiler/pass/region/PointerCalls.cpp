@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //===- PointerCalls.cpp - Calls by pointer become calls by name -----------===//
 //
-// A compound holds no functions of the program's but those that it was compiled
-// with.  So a call by pointer compares the pointer with the functions that it
-// probably has, and calls these by name:
+// A compound only holds the functions that it was compiled with.  So a call by
+// pointer compares the pointer with the functions that it probably points to,
+// and calls these by name:
 //
 //   %n = call i32 %f(ptr %p)     ->    %is = icmp eq ptr %f, @visit
 //                                      br i1 %is, label %then, label %else

@@ -3,7 +3,7 @@
 //
 // A local may be somewhere else while a region runs if its address is used for
 // nothing but loads, stores, comparisons, and arguments of functions that do
-// not keep it.  Then all pointers into it are known, too: none is in memory.
+// not keep it.  Then all pointers into it are also known: none is in memory.
 //
 //   char buf[64], *p = buf;                 buf, p
 //   p = memchr(buf, 'x', read(0, buf, 64))  and this p

@@ -58,7 +58,7 @@ bool cosy::isAsWritten(const Function &F) {
 /// functions has no end.
 static constexpr unsigned MaxAlways = 1000;
 
-/// Inlines what clang inlines into F without optimisation, too.
+/// Inlines what clang inlines into F even without optimisation.
 static void inlineAlways(Function &F) {
   SmallVector<CallBase *, 8> Calls;
   for (Instruction &I : instructions(F))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * strings.c - gives compounds bodies for operations on strings and memory: what is short is done in
- * place, and the rest by the operation.  It is compiled to BPF bitcode and put into the plugin
- * (Strings.cpp), which inlines __cosy_strings_X in place of the operation X.
+ * strings.c - gives compounds bodies for operations on strings and memory.  A body processes short
+ * strings itself, and calls the operation for the rest.  The build compiles this file to BPF
+ * bitcode and embeds it in the plugin.  Strings.cpp inlines __cosy_strings_X in place of X.
  *
- * Words are loaded where all of their bytes are in one page with a byte that the function reads,
- * so they fault where it would; what comes after the string's end is masked.  That may be outside
- * of what LLVM takes for the object, so LLVM is not told where such a pointer comes from (hidden).
+ * A whole word is loaded only if it is in the same page as a byte that the function has to read,
+ * so the load faults only if the function would.  Bytes after the string's end are masked.  They
+ * may be outside of the object, so hidden() hides the pointer's origin from LLVM.
  *
- * `order` is a constant, which says what of the difference matters.
+ * `order` is a constant: the part of a comparison's result that the program uses.
  */
 typedef unsigned long size_t;
 typedef unsigned long u64;
@@ -40,7 +40,7 @@ INLINE const char *hidden(const void *at)
 	return at;
 }
 
-/* Loads and stores that need no alignment and may be of any object. */
+/* Loads and stores of any alignment, in objects of any type. */
 #define ACCESS(type)                                                                               \
 	typedef type __attribute__((aligned(1), may_alias)) any_##type;                            \
 	INLINE type load_##type(const void *at)                                                    \
@@ -55,13 +55,13 @@ ACCESS(u64)
 ACCESS(u32)
 ACCESS(u8)
 
-/* Returns the high bit of each byte that is 0, exact from the lowest byte up to the first such. */
+/* Returns the high bit of each zero byte.  Bits above the lowest one that is set may be wrong. */
 INLINE u64 zeroes(u64 word)
 {
 	return (word - ONES) & ~word & HIGHS;
 }
 
-/* Returns which byte has the lowest bit of `bits`, which is not 0. */
+/* Returns the index of the byte with the lowest bit of `bits`, which is not 0. */
 INLINE u64 first_byte(u64 bits)
 {
 	u64 low = bits & -bits;
@@ -69,19 +69,19 @@ INLINE u64 first_byte(u64 bits)
 	return (((low - 1) & HIGHS) >> 7) * ONES >> 56;
 }
 
-/* Returns all bits up to the lowest one of `bits`; all there are, if it is 0. */
+/* Returns all bits up to the lowest one of `bits`; all 64, if `bits` is 0. */
 INLINE u64 up_to_lowest(u64 bits)
 {
 	return bits ^ (bits - 1);
 }
 
-/* Tells whether that many words at the address are within a page. */
+/* True if this many words from the address on are in one page. */
 INLINE int words_are_within(const void *at, u64 words)
 {
 	return ((u64)at & (PAGE - 1)) <= PAGE - words * WORD;
 }
 
-/* Returns ones in the `n` lowest bytes; in all from 8 up. */
+/* Returns ones in the `n` lowest bytes; in all of them if `n` is 8 or more. */
 INLINE u64 low_bytes(u64 n)
 {
 	return n < WORD ? ~(~0ul << 8 * n) : ~0ul;
@@ -107,7 +107,7 @@ size_t STRING(strlen)(const char *s)
 	return done + strlen(s + done);
 }
 
-/* Returns where in a word the byte or the end is first; *found: it is the byte. */
+/* Returns bits, the lowest in the first byte that is in `pattern` (*found: true) or is 0. */
 INLINE u64 byte_or_end(u64 word, u64 pattern, int *found)
 {
 	u64 bytes = zeroes(word ^ pattern), hits = bytes | zeroes(word);
@@ -135,7 +135,7 @@ char *STRING(strchr)(const char *s, int c)
 	return strchr(s, c);
 }
 
-/* Returns the index of a byte's lowest hit if it is below `n`, which may be more than there is. */
+/* Returns the address of the lowest hit in the word at `s`; NULL if its index is not below `n`. */
 INLINE void *hit_below(const char *s, u64 hits, size_t n)
 {
 	u64 index = first_byte(hits);
@@ -178,7 +178,7 @@ char *STRING(strrchr)(const char *s, int c)
 
 enum order { EQUALITY, SIGN, DIFFERENCE };
 
-/* Compares two words that differ in these bits, by their first bytes that do. */
+/* Compares two words by the first byte that differs, which has the lowest bit of `differing`. */
 INLINE int word_order(u64 a, u64 b, u64 differing, enum order order)
 {
 	u64 shift;
@@ -191,7 +191,7 @@ INLINE int word_order(u64 a, u64 b, u64 differing, enum order order)
 	return (int)(a >> shift & 0xff) - (int)(b >> shift & 0xff);
 }
 
-/* Compares the words of two strings, of which `n` bytes count; true if that decides. */
+/* Compares one word of each string, of which the first `n` bytes count.  True: *result is final. */
 INLINE int words_decide(const char *a, const char *b, u64 n, enum order order, int *result)
 {
 	u64 x = load_u64(a), y = load_u64(b), ends = zeroes(x);
@@ -237,8 +237,8 @@ int STRING(strncmp)(const char *a, const char *b, size_t n, enum order order)
 }
 
 /*
- * Compares a string with a constant one of which `size` bytes count, up to 16, its end at most the
- * last of them.  They are in two words.
+ * Compares the first `size` bytes of `a`, at most 16, with those of the constant `b`, which `first`
+ * and `second` contain.  If they include the end of `b`, it is the last of them.
  */
 int STRING(strcmp_words)(const char *a, const char *b, u64 first, u64 second, u64 size,
 			 enum order order)
@@ -250,7 +250,7 @@ int STRING(strcmp_words)(const char *a, const char *b, u64 first, u64 second, u6
 		return strncmp(a, b, size);
 	at = hidden(a);
 	x = load_u64(at);
-	/* Where the string ends early, they differ. */
+	/* If `a` ends before the last of these bytes, it differs from `b` there. */
 	differing = (x ^ first) & low_bytes(size);
 	if (differing)
 		return word_order(x & low_bytes(size), first, differing, order);
@@ -290,7 +290,7 @@ int STRING(memcmp)(const void *left, const void *right, size_t n, enum order ord
 
 /* --- Copying and filling --------------------------------------------------------------- */
 
-/* Loads all before it stores any. */
+/* Loads all bytes before it stores any, since the ranges may overlap.  `n` is at most 32. */
 INLINE void bytes_move(u8 *d, const u8 *s, size_t n)
 {
 	if (n >= 2 * WORD) {
