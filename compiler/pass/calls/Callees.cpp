@@ -16,6 +16,15 @@ SmallSetVector<Function *, 8> cosy::calleesOf(Function &F) {
   return Ret;
 }
 
+SmallVector<CallBase *, 8> cosy::callsOf(Function &F) {
+  SmallVector<CallBase *, 8> Ret;
+  for (Use &U : F.uses())
+    if (auto *Call = dyn_cast<CallBase>(U.getUser());
+        Call && Call->isCallee(&U))
+      Ret.push_back(Call);
+  return Ret;
+}
+
 bool cosy::recurses(Function &F) {
   SmallSetVector<Function *, 8> Called = calleesOf(F);
   for (unsigned I = 0; I < Called.size() && !Called.contains(&F); ++I)

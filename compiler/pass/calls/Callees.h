@@ -5,11 +5,14 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InstrTypes.h"
 
 namespace cosy {
 
 /// Returns the functions that F calls by name.
 llvm::SmallSetVector<llvm::Function *, 8> calleesOf(llvm::Function &F);
+/// Returns the calls of F by name, each once, though one may pass F as well.
+llvm::SmallVector<llvm::CallBase *, 8> callsOf(llvm::Function &F);
 /// True if F may call itself, directly or not.
 bool recurses(llvm::Function &F);
 /// True for a function that ends the program, or the like, on every way.

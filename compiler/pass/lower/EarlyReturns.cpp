@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/EarlyReturns.h"
+#include "calls/Callees.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -165,8 +166,8 @@ void cosy::inlineEarlyReturns(BpfModule &B) {
       continue;
     std::optional<EarlyReturn> Of = findEarlyReturn(F);
     SmallVector<CallInst *, 8> Calls;
-    for (User *U : F.users())
-      if (auto *C = dyn_cast<CallInst>(U);
+    for (CallBase *Each : callsOf(F))
+      if (auto *C = dyn_cast<CallInst>(Each);
           C && C->getCalledFunction() == &F && C->arg_size() == F.arg_size())
         Calls.push_back(C);
     if (!Of || Calls.size() * Of->Size > MaxAdded)

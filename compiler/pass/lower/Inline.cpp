@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Inline.h"
+#include "calls/Callees.h"
 #include "calls/LibcCalls.h"
 #include "lower/BpfModule.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -87,9 +88,8 @@ void cosy::planCalls(BpfModule &B, unsigned Budget) {
   SmallPtrSet<const Function *, 8> Called;
   Callers Calling;
   for (Function &F : *B.M)
-    for (const User *U : F.users())
-      if (auto *C = dyn_cast<CallBase>(U); C && C->getCalledFunction() == &F)
-        ++CallSites[&F];
+    for (const CallBase *C : callsOf(F))
+      CallSites[&F] += C->getCalledFunction() == &F;
 
   CallGraph Graph(*B.M);
   for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It) {

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Signatures.h"
+#include "calls/Callees.h"
 #include "lower/BpfModule.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
@@ -30,15 +31,6 @@ ALWAYS_ENABLED_STATISTIC(NumPacked,
 ALWAYS_ENABLED_STATISTIC(NumByValue, "Number of structures passed by value");
 
 static constexpr unsigned MaxRegisters = 5;
-
-/// Returns the calls that name F.
-static SmallVector<CallBase *, 8> callsOf(Function &F) {
-  SmallVector<CallBase *, 8> Calls;
-  for (User *U : F.users())
-    if (auto *C = dyn_cast<CallBase>(U); C && C->getCalledOperand() == &F)
-      Calls.push_back(C);
-  return Calls;
-}
 
 void cosy::expandByValue(BpfModule &B) {
   for (Function &F : *B.M) {

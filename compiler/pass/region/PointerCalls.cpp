@@ -138,10 +138,9 @@ private:
     // All calls of a function of the file are here, if its address is not used.
     const Function &F = *Arg->getParent();
     bool All = F.hasLocalLinkage();
-    for (const User *U : F.users()) {
-      const auto *Call = dyn_cast<CallBase>(U);
-      if (Call && Call->getCalledOperand() == &F &&
-          Arg->getArgNo() < Call->arg_size())
+    for (const Use &U : F.uses()) {
+      const auto *Call = dyn_cast<CallBase>(U.getUser());
+      if (Call && Call->isCallee(&U) && Arg->getArgNo() < Call->arg_size())
         Sources.push_back(Call->getArgOperand(Arg->getArgNo()));
       else
         All = false;

@@ -2,7 +2,7 @@
 ; RUN: %stage=cosy-pack-signatures %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
-; CHECK: 2 cosy-pack-signatures - Number of functions with packed signatures
+; CHECK: 3 cosy-pack-signatures - Number of functions with packed signatures
 
 ; CHECK-LABEL: define i64 @cosy.main(
 ; CHECK: store i64 5, ptr %[[AT:.*]]
@@ -30,5 +30,19 @@ define internal { i64, i64 } @wide(i64 %a) noinline {
 }
 
 define internal i64 @fits(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e) noinline {
+  ret i64 %e
+}
+
+; A call may pass the function that it calls, which is then used twice there.
+; CHECK-LABEL: define i64 @passes_itself(
+; CHECK: call i64 @again(i64 1, i64 2, i64 3, i64 4, ptr %{{.*}})
+; CHECK-NOT: call
+; CHECK: ret i64
+define i64 @passes_itself() {
+  %a = call i64 @again(i64 1, i64 2, i64 3, i64 4, i64 5, ptr @again)
+  ret i64 %a
+}
+
+define internal i64 @again(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e, ptr %f) noinline {
   ret i64 %e
 }
