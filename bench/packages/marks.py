@@ -78,6 +78,34 @@ def _fts(file: str) -> tuple[Edit, ...]:
     )
 
 
+# find has fts ask for no attributes, and asks itself if a predicate wants them.
+_FIND = (
+    *_fts("gl/lib/fts.c"),
+    Edit(
+        "find/ftsfind.c",
+        "static bool\nfind (char *arg)\n{",
+        """static bool
+needs_stat (const struct predicate *p)
+{
+  return p && (p->need_stat || needs_stat (p->pred_left) || needs_stat (p->pred_right));
+}
+
+static bool
+find (char *arg)
+{""",
+    ),
+    Edit(
+        "find/ftsfind.c",
+        "  p = fts_open (arglist, ftsoptions, NULL);",
+        "  if (needs_stat (get_eval_tree ()))\n    ftsoptions &= ~FTS_NOSTAT;\n\n"
+        "  p = fts_open (arglist, ftsoptions, NULL);",
+    ),
+)
+
+# du has fts ask for the attributes of directories only, and then asks for those of each file that no
+# --exclude names.
+_DU = Edit("src/du.c", "  int bit_flags = FTS_NOSTAT;\n", "  int bit_flags = 0;\n")
+
 # wc asks for the attributes of all operands before it reads the first.
 _WC = (
     _after("src/wc.c", "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
@@ -192,15 +220,17 @@ _MADE = (
 PACKAGES = {
     "coreutils": Package(
         _MADE + 'FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
-        'make -s -j"$JOBS" CC="$CC" src/du src/chmod src/wc',
+        # make makes headers first only for `all`.
+        "printf 'include Makefile\\nmade: $(BUILT_SOURCES)\\n' | make -s -f - CC=\"$CC\" made &&"
+        ' make -s -j"$JOBS" CC="$CC" src/du src/chmod src/wc',
         {"du": "src/du", "chmod": "src/chmod", "wc": "src/wc"},
-        (*_fts("lib/fts.c"), *_WC),
+        (*_fts("lib/fts.c"), _DU, *_WC),
     ),
     "findutils": Package(
         _MADE + './configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
         'make -s -j"$JOBS" CC="$CC" -C gl && make -s -j"$JOBS" CC="$CC" -C lib && make -s CC="$CC" -C find find',
         {"find": "find/find"},
-        _fts("gl/lib/fts.c"),
+        _FIND,
     ),
     "git": Package(
         "true",
