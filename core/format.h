@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * format.h - the text that the operation format writes (struct cosy_text_piece in <linux/cosy.h>), for
- * the module and libcosy alike: byte for byte what snprintf of the C library writes.
+ * format.h - formats the text of the operation `format` (struct cosy_text_piece in <linux/cosy.h>)
+ * for the module and libcosy alike.  The bytes are those that the C library's snprintf writes.
  *
- * The includer defines, for a `struct format_out` of its own, functions that return false if the
- * operation has to stop:
+ * The file that includes this one defines a struct format_out and these functions on it, each of
+ * which returns false if the operation has to stop:
  *
- *	bool out_get(out, struct cosy_text_piece *piece, u32 i)	the piece of that number
- *	bool out_put(out, const u8 *bytes, u32 length)	writes few bytes
- *	bool out_word(out, u64 word, u32 length)		writes 1 to 8 bytes
- *	bool out_fill(out, u8 byte, u64 length)		writes a byte so often
- *	bool out_string(out, u64 from, u64 most)		writes a string, or its first bytes
- *	bool out_measure(out, u64 from, u64 most, u64 *length)	measures one, no further
+ *	bool out_get(out, struct cosy_text_piece *piece, u32 i)	reads piece number `i`
+ *	bool out_put(out, const u8 *bytes, u32 length)		writes a few bytes
+ *	bool out_word(out, u64 word, u32 length)		writes a word's low 1 to 8 bytes
+ *	bool out_fill(out, u8 byte, u64 length)			writes `length` copies of a byte
+ *	bool out_string(out, u64 from, u64 most)		writes up to `most` of a string
+ *	bool out_measure(out, u64 from, u64 most, u64 *length)	finds that length, writes nothing
  *
- * Those that write count all of their bytes, also those for which there is no room.
+ * `from` is the user address of the string, which a NUL ends.  Functions that write count all of
+ * their bytes, including those for which there is no room.
  */
 #ifndef COSY_FORMAT_H
 #define COSY_FORMAT_H
 
 #include "core.h"
 
-/* Flags that there are. */
+/* All flags of a piece; COSY_PIECE_PRECISION is the highest. */
 #define FORMAT_FLAGS (COSY_PIECE_PRECISION * 2 - 1)
 
-/* Most bytes of a number: 22 octal digits, a zero before them, a sign or "0x". */
-#define FORMAT_NUMBER 32
+/* Bound on the bytes of a number: 22 octal digits and a zero, or a sign, "0x" and 16 digits. */
+#define FORMAT_MAX_NUMBER 32
 
-/* Most zeros and spaces before a number that are put together with it. */
-#define FORMAT_PADDING 32
+/* A number with at most this many zeros and spaces before it is written at once. */
+#define FORMAT_MAX_PADDING 32
 
-/* What stands around a conversion's own text. */
+/* How many spaces are written before and after a conversion's own text. */
 struct format_spaces {
 	u64 before, after;
 };
@@ -44,7 +45,7 @@ static inline u64 format_width(const struct cosy_text_piece *piece)
 	return piece->width < 0 ? -(s64)piece->width : piece->width;
 }
 
-/* True if a precision is given; it is then piece->precision. */
+/* True if the piece has a precision, which is then piece->precision. */
 static inline bool format_is_precise(const struct cosy_text_piece *piece)
 {
 	return piece->flags & COSY_PIECE_PRECISION && piece->precision >= 0;
@@ -60,7 +61,7 @@ static inline struct format_spaces format_spaces(const struct cosy_text_piece *p
 	return (struct format_spaces){spaces, 0};
 }
 
-/* Writes short text that is no argument. */
+/* Writes a short constant text, padded to the piece's width. */
 static inline bool format_text(struct format_out *out, const struct cosy_text_piece *piece,
 			       const char *text, u32 length)
 {
@@ -75,7 +76,7 @@ static inline bool format_string(struct format_out *out, const struct cosy_text_
 	u64 most = format_is_precise(piece) ? (u64)piece->precision : ~0ull, length;
 	struct format_spaces spaces;
 
-	/* The C library's own choice, and its limit. */
+	/* The C library writes this text whole, or not at all if the precision is less than 6. */
 	if (!piece->value)
 		return format_text(out, piece, "(null)", most < 6 ? 0 : 6);
 	if (!piece->width)
@@ -87,7 +88,7 @@ static inline bool format_string(struct format_out *out, const struct cosy_text_
 	       out_fill(out, ' ', spaces.after);
 }
 
-/* Writes digits so that they end at `end`.  Returns where they begin; 0 has none. */
+/* Writes a value's digits, which end at `end`.  Returns their start.  The value 0 has no digits. */
 static inline u8 *format_digits(u8 *end, u64 value, u32 kind)
 {
 	const char *digits = kind == COSY_PIECE_UPPER ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -95,7 +96,7 @@ static inline u8 *format_digits(u8 *end, u64 value, u32 kind)
 	switch (kind) {
 	case COSY_PIECE_SIGNED:
 	case COSY_PIECE_UNSIGNED:
-		/* Divide 32 bits as soon as that is enough. */
+		/* Divide 32 bits as soon as the rest fits: that is faster. */
 		for (; value >> 32; value /= 10)
 			*--end = '0' + value % 10;
 		for (u32 low = value; low; low /= 10)
@@ -112,7 +113,7 @@ static inline u8 *format_digits(u8 *end, u64 value, u32 kind)
 	}
 }
 
-/* Writes what stands before the digits so that it ends at `end`.  Returns where it begins. */
+/* Writes the sign and "0x", if any, which end at `end`.  Returns their start. */
 static inline u8 *format_prefix(u8 *end, const struct cosy_text_piece *piece, bool negative)
 {
 	bool hex = piece->kind == COSY_PIECE_HEX || piece->kind == COSY_PIECE_UPPER;
@@ -133,7 +134,7 @@ static inline u8 *format_prefix(u8 *end, const struct cosy_text_piece *piece, bo
 	return end;
 }
 
-/* Writes a byte so often that it ends at `end`.  Returns where that begins. */
+/* Writes `length` copies of a byte, which end at `end`.  Returns their start. */
 static inline u8 *format_pad(u8 *end, u8 byte, u64 length)
 {
 	for (; length; length--)
@@ -141,14 +142,16 @@ static inline u8 *format_pad(u8 *end, u8 byte, u64 length)
 	return end;
 }
 
+/* Writes an integer or a pointer: spaces, sign and "0x", zeros, digits, spaces. */
 static inline bool format_number(struct format_out *out, const struct cosy_text_piece *piece)
 {
 	bool negative = piece->kind == COSY_PIECE_SIGNED && (s64)piece->value < 0;
-	u8 room[FORMAT_PADDING + FORMAT_NUMBER], *end = room + sizeof(room), *digits, *prefix;
+	u8 room[FORMAT_MAX_PADDING + FORMAT_MAX_NUMBER], *end = room + sizeof(room);
+	u8 *digits, *prefix;
 	u64 wanted = 1, zeros = 0, width = format_width(piece);
 	bool precise = format_is_precise(piece);
 	struct format_spaces spaces;
-	u32 length, before;
+	u32 length, prefix_length;
 
 	digits = format_digits(end, negative ? -piece->value : piece->value, piece->kind);
 	if (precise)
@@ -161,14 +164,14 @@ static inline bool format_number(struct format_out *out, const struct cosy_text_
 	length = end - digits;
 	if (wanted > length)
 		zeros = wanted - length;
-	/* Where there are no more zeros, the prefix is next to the digits. */
+	/* Put the prefix next to the digits; it is written again if zeros come between them. */
 	prefix = format_prefix(digits, piece, negative);
-	before = digits - prefix;
+	prefix_length = digits - prefix;
 	if (piece->flags & COSY_PIECE_ZERO && !precise && !format_is_left(piece) &&
-	    width > length + zeros + before)
-		zeros = width - length - before;
-	spaces = format_spaces(piece, before + zeros + length);
-	if (zeros + spaces.before <= FORMAT_PADDING) {
+	    width > length + zeros + prefix_length)
+		zeros = width - length - prefix_length;
+	spaces = format_spaces(piece, prefix_length + zeros + length);
+	if (zeros + spaces.before <= FORMAT_MAX_PADDING) {
 		if (zeros)
 			prefix = format_prefix(format_pad(digits, '0', zeros), piece, negative);
 		prefix = format_pad(prefix, ' ', spaces.before);
@@ -177,7 +180,7 @@ static inline bool format_number(struct format_out *out, const struct cosy_text_
 	if (!out_fill(out, ' ', spaces.before))
 		return false;
 	if (zeros) {
-		if (!out_put(out, prefix, before) || !out_fill(out, '0', zeros))
+		if (!out_put(out, prefix, prefix_length) || !out_fill(out, '0', zeros))
 			return false;
 		prefix = digits;
 	}
@@ -192,11 +195,14 @@ static inline bool format_char(struct format_out *out, const struct cosy_text_pi
 	       out_fill(out, ' ', spaces.after);
 }
 
-/* Writes a piece.  Sets *error if it makes no sense.  False: the operation has to stop. */
+/*
+ * Writes one piece.  Returns false if the operation has to stop: the piece is invalid and *error is
+ * -EINVAL, or an out_ function returned false and *error is unchanged.
+ */
 static inline bool format_piece(struct format_out *out, const struct cosy_text_piece *piece,
 				s64 *error)
 {
-	/* What paths are made of. */
+	/* A plain %s, the usual piece of a path. */
 	if (piece->kind == COSY_PIECE_STRING && piece->value && !piece->flags && !piece->width &&
 	    !piece->reserved)
 		return out_string(out, piece->value, ~0ull);

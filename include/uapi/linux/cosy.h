@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
 /*
- * cosy.h - the compound format and the ioctls of /dev/cosy.  The only copy.
+ * cosy.h - the compound format and the ioctls of /dev/cosy, which nothing else defines again.
  *
  * A compound (Purohit et al., FSL-02-01 section 2.3.1) is a program in the BPF
  * instruction set (RFC 9669, conformance groups base32, base64, divmul32,
@@ -12,16 +12,16 @@
  *    after the operations that document otherwise.
  *  - `call +off` with src_reg 1: a local call.  r6-r9 and the spill frame are
  *    preserved across it and r1-r5 are 0 after it; the callee's own spill frame
- *    starts zeroed.  The first function, where the compound starts, is not called.
+ *    starts zeroed.  The first function, where the compound starts, cannot be called.
  *  - Loads and stores take the process's own 64-bit addresses.
- *  - r10 is only ever the base of a constant-offset load or store into the
- *    spill frame: offsets -COSY_FRAME_SIZE to -1, never across an edge.
+ *  - r10 may only be the base of a load or store at a constant offset.  All its
+ *    bytes must lie in the spill frame: offsets -COSY_FRAME_SIZE to -1.
  *  - `exit` in the first function ends the compound with result r0.
- *  - Division and modulo follow the RFC: by zero 0 and the dividend, signed
- *    overflow wraps.  A program that needs SIGFPE, as C on x86-64, tests for these
+ *  - Division and modulo follow the RFC: x / 0 is 0, x % 0 is x, and signed
+ *    overflow wraps.  A program that needs SIGFPE, like C on x86-64, tests for these
  *    cases and makes the operation divide_error.
  *
- * All fields are little endian; all structures have no implicit padding.
+ * All fields are little-endian; no structure has implicit padding.
  */
 #ifndef _UAPI_LINUX_COSY_H
 #define _UAPI_LINUX_COSY_H
@@ -32,38 +32,41 @@
 #define COSY_ABI_VERSION 1
 #define COSY_MAGIC	 0x59534f43u /* "COSY" */
 
-/* Bounds that the validator enforces, with a message for each. */
+/* Bounds; LOAD's log says which one a compound exceeds. */
 #define COSY_MAX_INSNS	  16384u     /* instruction slots in a compound */
 #define COSY_MAX_COMPOUND (1u << 20) /* bytes in a container */
 /*
- * Bytes of spill frame per function.  With the sandbox's own slots they make 512, BPF's limit and
+ * Bytes of a function's spill frame.  With the sandbox's own slots they make 512: BPF's limit, and
  * the last entry of the kernel's table of stack depths.
  */
 #define COSY_FRAME_SIZE 448u
 #define COSY_MAX_BUFFER (1u << 26) /* bytes in a shared buffer */
 
-/* `call` numbers from here up are operations; the list is core/ops.def. */
+/* `call` numbers from here on are operations, which core/ops.def lists. */
 #define COSY_OP_BASE 0x10000u
 
 /*
  * An operation that stands for several system calls may leave before any of them.  r1-r5 then
- * hold the remaining work, and the upper half of the register that holds its flags (its whence) is
- * that of COSY_UNDER_WAY:
+ * hold the remaining work, and r5 (scan_dir: r4) has the upper half of COSY_UNDER_WAY, which says
+ * that the operation has begun:
  *
- *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
- *			negative errno; r3 where the next go; r4 how many; r5 the flags
- *	write_file	the same with the bytes written; r3 where the next come from
- *	scan_dir	r1 the directory; r2 the next entry to examine; r3 the bytes from there to
- *			the last one's end, 65536 at most; r4 the flags; r5 the bytes before
+ *	read_file	r1 the file's descriptor; r2 the bytes read, or the negative errno of a read
+ *			that failed, so that only the close is left; r3 the address for the next
+ *			bytes; r4 the bytes that are left to read; r5 the flags
+ *	write_file	the same for writing; r3 the address of the next bytes
+ *	scan_dir	r1 the directory's descriptor; r2 the address of the next entry to examine;
+ *			r3 the bytes from there to the end of the last entry, at most 65536; r4 the
+ *			flags; r5 the bytes of the entries that were examined
  *	seek_read, seek_write
- *			as at the start, r5 the whence: the seek is done
- *	epoll_read	r1 how many are ready; r2-r4 as at the start; r5 the number of the next one
- *			to read
+ *			r1-r4 as at the start; r5 the whence; the seek is done
+ *	epoll_read	r1 the number of arrivals; r2-r4 as at the start; r5 the index of the next
+ *			arrival to read
  *
- * (scan_tree does not change r1-r5: the remaining work is in its struct cosy_tree.)
+ * scan_tree does not change r1-r5: its struct cosy_tree holds the remaining work.
  *
- * A program that writes other values there gets the errors of the calls for them, and -EINVAL if
- * r2 of scan_dir is no entry that scan_dir has written, or r1 of epoll_read exceeds r4.
+ * If a program writes other values there, the remaining calls fail as they would with these
+ * arguments.  The error is -EINVAL if r2 of scan_dir is no entry that scan_dir has written, or if
+ * r1 of epoll_read exceeds r4.
  */
 #define COSY_UNDER_WAY	     0x59534f4300000000ull
 #define COSY_IS_UNDER_WAY(r) ((r) >> 32 == COSY_UNDER_WAY >> 32)
@@ -86,7 +89,7 @@ struct cosy_compound {
 	__u32 str_off;	     /* NUL-terminated strings; the last byte is NUL */
 	__u32 str_size;	     /* 0 only when nothing names a string */
 	__u32 name;	     /* offset into the strings; 0 with str_size 0 */
-	__u32 ctx_size;	     /* bytes the code uses at r1, as it is at the start */
+	__u32 ctx_size;	     /* bytes that the code uses at the address in r1 at the start */
 	__u64 max_steps;     /* limit of steps, 0 = none: see COSY_IOC_LIMITS */
 	__u64 max_kernel_ns; /* kernel time limit, 0 = none */
 };
@@ -107,11 +110,11 @@ struct cosy_line {
 
 /*
  * ioctls.  Every argument begins with its own size in bytes, set by the caller.
- * A kernel that knows a larger structure takes the missing tail for zeros; one
- * that knows a smaller structure refuses a tail that is not all zeros: E2BIG.
+ * If the kernel's structure is larger, the missing tail counts as zeros; if it is
+ * smaller, the tail that it does not know must be all zeros, else E2BIG.
  * Common errors: EFAULT (argument not readable or writable), EINVAL (size or a
- * reserved field), EXDEV (the descriptor was opened by another address space:
- * a fork child opens its own), EOPNOTSUPP (32-bit or x32 caller).
+ * reserved field), EXDEV (another address space opened the descriptor: a fork child
+ * opens its own; not for VERSION and MOVING), EOPNOTSUPP (32-bit or x32 caller).
  */
 
 /* VERSION: returns the features of this kernel. */
@@ -129,29 +132,29 @@ struct cosy_version {
  * allow_processor
  */
 #define COSY_FEATURE_REFUSED (1ull << 2)
-#define COSY_FEATURE_SEEN    (1ull << 3) /* COSY_LOAD_SEEN finds compounds that have a buffer */
+#define COSY_FEATURE_SEEN    (1ull << 3) /* COSY_LOAD_SEEN also finds compounds with a buffer */
 
 /*
- * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1); then
- * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and once.
+ * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1).  Then
+ * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and only once.
  *
- * It is charged to the caller's memcg and, unless it has CAP_IPC_LOCK, to its user's locked
- * memory: RLIMIT_MEMLOCK bounds that of all the user's processes together, io_uring's included.  It
- * stays charged until nothing refers to it, in any process.  A fork child's copy
- * is charged likewise, but may go above the limit.
+ * The buffer is charged to the caller's memcg and, unless the caller has CAP_IPC_LOCK, to its
+ * user's locked memory.  RLIMIT_MEMLOCK bounds the locked memory of all processes of the user
+ * together, io_uring's included.  The charge ends when no process has a reference to the buffer.
+ * A fork child's copy is charged likewise, but may exceed the limit.
  *
- * Compounds loaded afterwards reach the first `front` bytes directly, and the rest as they reach
- * any other memory.  Compounds loaded before, or run while the buffer is not mapped, reach all of
- * it that way.  Pages of the front exist from the start, others from their first
- * touch.  SETBUF again, with the same len and a larger front, lets compounds that are loaded
- * from then on reach more directly.
+ * Compounds that are loaded while the buffer is mapped reach its first `front` bytes directly, and
+ * the rest like any other memory.  Compounds loaded before that reach all of it like any other
+ * memory.  The front's pages are allocated at once, the others at their first touch.  A second
+ * SETBUF with the same len and a larger front enlarges the front for compounds that are loaded
+ * from then on.
  *
- * Errors: EBUSY (there is one; the second time: another len, or a front no larger), EINVAL (len or
- * front not a power of two, below a page; len above COSY_MAX_BUFFER, front above len), ENOMEM
- * (also: above RLIMIT_MEMLOCK).
+ * Errors: EINVAL (len or front is no power of two, or less than a page; len above COSY_MAX_BUFFER;
+ * front above len), EBUSY (a second SETBUF with another len, or with a front that is no larger),
+ * ENOMEM (also: above RLIMIT_MEMLOCK), EINTR (killed).
  */
 struct cosy_setbuf {
-	__u32 size;  /* from 16 on */
+	__u32 size;  /* at least 16, the size without `front` */
 	__u32 flags; /* 0 */
 	__u64 len;   /* bytes */
 	__u64 front; /* bytes, 0 = len */
@@ -159,9 +162,10 @@ struct cosy_setbuf {
 
 /*
  * LOAD: validates, sandboxes and compiles a compound.  Errors: EINVAL (rejected:
- * bad_insn and the log say which instruction and why), E2BIG (too large for a
- * bound), EDQUOT (this user's number or bytes of programs), ENOMEM, EOPNOTSUPP
- * (the kernel's BPF JIT is off, or COSY_FEATURE_REFUSED); the log has the reason for these, too.
+ * bad_insn and the log say which instruction and why), E2BIG (exceeds a bound), EDQUOT
+ * (the user has too many programs, or too many bytes of them), EOPNOTSUPP (the kernel's
+ * BPF JIT is off, or COSY_FEATURE_REFUSED), ENOMEM.  The log has the reason for these, for
+ * ENOMEM not always.
  *
  * A compound that another process of the same user has loaded lately need not be compiled again.
  * COSY_LOAD_SEEN loads it only then; otherwise the error is ENOENT, and nothing was checked or
@@ -181,7 +185,7 @@ struct cosy_load {
 	__u32 size;
 	__u32 len;	 /* bytes at compound */
 	__u64 compound;	 /* const struct cosy_compound * */
-	__u64 log;	 /* char *, or 0: NUL-terminated reason on EINVAL, E2BIG */
+	__u64 log;	 /* char *, or 0: the reason of an error, NUL-terminated */
 	__u32 log_size;	 /* bytes at log */
 	__u32 bad_insn;	 /* out on EINVAL: instruction, or ~0 for the container */
 	__u32 handle;	 /* out: names the program in this context; never 0 */
@@ -190,51 +194,53 @@ struct cosy_load {
 	__u32 flags;	 /* COSY_ORDINARY_CALLS, COSY_LOAD_... */
 	__u32 front;	 /* with COSY_LOAD_ASK: bytes; else 0 */
 	__u32 reserved;	 /* 0 */
-	__u64 key[2]; /* 0, or that of a RECALL in this context: its region's calls count there */
+	__u64 key[2];	 /* 0, or that of an earlier RECALL in this context, to count calls there */
 };
 #define COSY_LOAD_SEEN	     (1u << 1) /* only what need not be compiled */
 #define COSY_LOAD_ASK	     (1u << 2) /* with COSY_LOAD_SEEN: load nothing, only tell */
 #define COSY_LOAD_BACKGROUND (1u << 3) /* with COSY_LOAD_ASK: have it compiled meanwhile */
 
 /*
- * RECALL: queries what the caller's user, in these namespaces, did in a region in earlier
- * processes, and adds what this process has done there.  `key` names the region: any number but 0
- * that differs between regions, such as a digest of the container.  Nothing is compiled.
+ * RECALL: reports how much earlier processes of the caller's user, in the same user and PID
+ * namespaces, saved in a region, and adds the savings of this process.  `key` names the region: any
+ * number but 0 that differs between regions, such as a digest of the container.  Nothing is
+ * compiled.
  *
- * A process that saves, or would have saved, COSY_RECALL_LEVEL(n) instructions by running the
- * region in the kernel reaches level n.  `reached` returns how many earlier processes reached each
+ * A process reaches level n if it saves, or would have saved, COSY_RECALL_LEVEL(n) instructions by
+ * running the region in the kernel.  `reached` returns how many earlier processes reached each
  * level.  The module halves the counts from time to time, so that later processes count more.  It
- * keeps them for a number of regions (max_user_history), and forgets those that no process has come
- * to for long (history_hours).
+ * keeps those of max_user_history regions for each user, and drops a region's when no process has
+ * used it for history_hours.
  *
- * With a `call_gain` the module goes on counting: each call of programs that LOAD was given the
- * same key for saves call_gain, and each RUN loses run_loss.  When the context ends, it adds the
- * levels that were reached so.  At most 64 regions of a context are counted.
+ * If `call_gain` is above 0, the module continues to count: each call of a program that was loaded
+ * with the same key saves call_gain, and each RUN of one loses run_loss.  When the context ends,
+ * the module adds the levels that this reached.  At most 64 regions of a context are counted.
  *
  * COSY_RECALL_SLOWER notes that the region was slower in the kernel than its native twin.  `slower`
  * is then above 0 for this process and for many after it.
  * COSY_RECALL_FORGET, without a key, drops all history and all compiled compounds of the user.
  *
- * Errors: EINVAL (an unknown flag; a member that has to be 0; reported above saved), ENOMEM.  Where the history is off, or the caller's real and effective user or group differ, or
- * the descriptor is another user's, nothing is kept and the answer is 0.
+ * Errors: EINVAL (an unknown flag; a member that must be 0; reported above saved), ENOMEM.  If the
+ * history is off, the caller's real and effective user or group differ, or the descriptor is
+ * another user's, nothing is kept and the results are 0.
  */
 struct cosy_recall {
 	__u32 size;
 	__u32 flags;	/* COSY_RECALL_... */
-	__u64 key[2];	/* 0: only count or forget regions; then what follows is 0 */
+	__u64 key[2];	/* 0: only return `regions`, or forget; then all inputs below must be 0 */
 	__u64 saved;	/* instructions saved by this process so far, as if all ran in the kernel */
-	__u64 reported; /* the `saved` of this process's RECALL before, which is counted already */
+	__u64 reported; /* `saved` of this process's previous RECALL, which is counted already */
 	__u32 call_gain; /* instructions that a call in the kernel saves; 0: do not count them */
 	__u32 run_loss;	 /* ... and that a RUN costs */
-	__u32 slower;	 /* out: above 0 where earlier processes found the kernel slower */
+	__u32 slower;	 /* out: above 0 if earlier processes found the kernel slower */
 	__u32 regions;	 /* out: how many regions the user's history has */
 	/*
-	 * In: processor time that the native twin took for each system call since the RECALL before,
-	 * in ps; 0: not measured.  Out: that of the user's processes, 0: not known
+	 * In: mean processor time of the native twin for each system call since the previous
+	 * RECALL, in ps; 0: not measured.  Out: the mean of the user's processes; 0: not known
 	 */
 	__u32 pace;
 	__u16 reached[10]; /* out: earlier processes that reached each level */
-	__u32 paces[10];   /* out: `pace` of the RECALLs that reached each level, 0: not known */
+	__u32 paces[10];   /* out: `pace` of the RECALLs that reached each level; 0: not known */
 };
 #define COSY_RECALL_SLOWER   (1u << 0)
 #define COSY_RECALL_FORGET   (1u << 1)
@@ -242,8 +248,8 @@ struct cosy_recall {
 #define COSY_RECALL_LEVEL(n) (40000ull << 2 * (n))
 
 /*
- * The state of a compound that has left, in the user's own memory.  Nothing in
- * it is trusted; writing it is how libcosy's interpreter and RUN hand over.
+ * The state of a compound that has left, in the user's own memory.  The module trusts nothing
+ * in it.  RUN and libcosy's interpreter write it to hand the compound over to each other.
  */
 struct cosy_state {
 	__u64 reg[10];			  /* r0-r9 */
@@ -256,7 +262,7 @@ struct cosy_state {
 
 /* A local call pushes this on the software stack, 16-byte aligned. */
 struct cosy_frame {
-	__u64 call;    /* instruction of the call; the return goes on after it */
+	__u64 call;    /* instruction of the call; the return continues after it */
 	__u64 fp;      /* the caller's cosy_state.fp */
 	__u64 reg[4];  /* the caller's r6-r9 */
 	__u64 spill[]; /* the caller's spill frame, as many words as it uses, r10-8 last */
@@ -264,16 +270,16 @@ struct cosy_frame {
 
 /*
  * RUN: runs a compound from its start (resume 0) or continues where it left
- * (resume and *state as the leave wrote them).  Returns 0 and a status, or an error
- * and has done nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point,
- * stack), EFAULT (argument or state not readable).  EFAULT also when the argument or, at a
+ * (resume and *state as the leave wrote them).  Returns 0 with a status.  After these errors
+ * nothing was done: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point,
+ * stack), EFAULT (argument or state not readable).  EFAULT also if the argument or, at a
  * leave, *state cannot be written: then the compound has run, and its resume point
  * is lost.  With COSY_LEFT_CALL the return value is not RUN's: see there.
  */
 struct cosy_run {
-	__u32 size; /* from 72 on, which is without calls and fast */
+	__u32 size; /* at least 72, the size without calls and fast */
 	__u32 handle;
-	__u64 ctx;	    /* r1 at the start, and the answer of COSY_OP_ctx */
+	__u64 ctx;	    /* r1 at the start, and the result of COSY_OP_ctx */
 	__u64 state;	    /* struct cosy_state *: written on a leave, read on a resume */
 	__u64 stack;	    /* software stack, 16-byte aligned; may be 0 without local calls */
 	__u64 stack_size;   /* bytes at stack */
@@ -283,7 +289,7 @@ struct cosy_run {
 	__u64 detail;	    /* out: see the status */
 	__u64 interp_calls; /* in, for STATS: calls that the interpreter made since the last RUN */
 	__u64 calls;	    /* out: system calls and composites that this RUN made */
-	__u64 fast;	    /* out: of these, by a specialised version */
+	__u64 fast;	    /* out: those of `calls` that a specialised version made */
 };
 
 enum cosy_status {
@@ -295,16 +301,17 @@ enum cosy_status {
 	 * its raw return value is the result of that call (-EINTR, or restart_syscall's result);
 	 * continue after it.
 	 *
-	 * Where `resume` is a read_file or write_file under way, the value is the result of a read
-	 * or write that it made: continue at `resume` with changed registers.  Add the bytes to r2
-	 * and r3, and subtract them from r4; after an error, put it into r2 and 0 into r4.  At the
-	 * end of the file (0 bytes), r4 also becomes 0.  For an epoll_read under way it is the read
-	 * of arrival r5 (its lower half): put it into `result` there, and add 1 to r5.
+	 * If `resume` is a read_file or write_file under way, the value is the result of a read or
+	 * write that it made: continue at `resume` with changed registers.  Add the bytes to r2 and
+	 * r3, and subtract them from r4; after an error, put it into r2 and 0 into r4.  At the end
+	 * of the file (0 bytes), r4 also becomes 0.  If it is an epoll_read under way, the value is
+	 * the result of the read of arrival r5 (its lower half): put it into `result` of that
+	 * arrival, and add 1 to r5.
 	 */
 	COSY_LEFT_CALL = 2,
 	/*
 	 * The access at `resume` faulted or, under a time limit, would have to wait for a page;
-	 * detail = its address, 0 or ~0 if that is not known.  Repeat it in user mode
+	 * detail = its address, or 0 or ~0 if that is not known.  Repeat the access in user mode
 	 */
 	COSY_LEFT_FAULT = 3,
 	/*
@@ -314,15 +321,15 @@ enum cosy_status {
 	COSY_LEFT_TRACED = 4,
 	COSY_LEFT_BUFFER = 5, /* the shared buffer's mapping is gone or changed */
 	COSY_LEFT_STACK = 6,  /* the software stack is full; detail = bytes needed */
-	/* COSY_OP_trap, COSY_OP_divide_error, or a return to no call of this program */
+	/* COSY_OP_trap, COSY_OP_divide_error, or a return to an instruction that is no call */
 	COSY_LEFT_TRAP = 7,
 	/* A limit was reached; the interpreter could continue: */
 	COSY_ENDED_STEPS = 8, /* limit of steps */
 	COSY_ENDED_TIME = 9,  /* kernel time limit */
 	/*
-	 * Left at `resume` with nothing of that instruction done: the operation there is to be made
-	 * in user mode, this once.  It takes long and cannot stop in the middle, or does not work
-	 * from the kernel
+	 * Left at `resume` with nothing of that instruction done: make the operation there in user
+	 * mode, this once.  It takes long and cannot stop in the middle, or does not work from the
+	 * kernel
 	 */
 	COSY_LEFT_NATIVE = 10,
 	/*
@@ -335,7 +342,7 @@ enum cosy_status {
 };
 
 /*
- * LIMITS: sets limits for every later RUN in this context, beside the compound's own and
+ * LIMITS: sets limits for every later RUN in this context, besides the compound's own and
  * the administrator's (the smallest wins).  0 = none.  A step is a call, a local
  * return or a back edge taken.  Sleeping is not kernel time.
  *
@@ -343,8 +350,8 @@ enum cosy_status {
  * carries the steps and the time used so far, and a RUN at its limit ends at once, with
  * nothing done.  A program that writes less there gains no more than by starting the compound
  * again; no single RUN exceeds a limit.  The time is checked after every call and every few steps,
- * so a compound exceeds it by one call, or some thousand instructions.  Under a time limit no
- * page fault of the compound's own accesses is served in the kernel: see COSY_LEFT_FAULT.
+ * so a compound exceeds its limit by one call or a few thousand instructions.  Under a time limit
+ * no page fault of the compound's own accesses is served in the kernel: see COSY_LEFT_FAULT.
  */
 struct cosy_limits {
 	__u32 size;
@@ -354,34 +361,34 @@ struct cosy_limits {
 };
 
 /*
- * COSY_OP_scan_dir writes these: one entry of a directory with the result of newfstatat for
- * it.  The next one is reclen bytes above it.
+ * An entry of a directory with the result of newfstatat for it, as COSY_OP_scan_dir writes them.
+ * The next entry is reclen bytes above it.
  */
 struct cosy_dirent {
 	__u64 ino; /* these four as in struct linux_dirent64 */
 	__s64 off;
 	__u16 reclen;	/* bytes, a multiple of 8 */
 	__u8 type;	/* DT_* */
-	__u8 kind;	/* 0; of scan_tree COSY_TREE_* */
-	__s32 error;	/* of newfstatat: 0, or a negative errno and `stat` is zeroed */
+	__u8 kind;	/* from scan_tree COSY_TREE_*, else 0 */
+	__s32 error;	/* newfstatat's: 0, or a negative errno, and `stat` is zeroed */
 	__u64 stat[18]; /* struct stat of x86-64 */
 	char name[];	/* NUL-terminated */
 };
 
 /*
- * COSY_OP_format writes text as snprintf(3) does: buffer, size, pieces, count.  A compiler makes the
+ * COSY_OP_format writes text as snprintf(3) does: buffer, size, pieces, count.  A compiler makes
  * pieces of a constant format, one for each conversion and for each 8 bytes of other text, and puts
- * the arguments into them.  Writes at most `size` bytes, the last of them a NUL, and none if it is 0.
+ * the arguments into them.  Writes at most `size` bytes, the last of them a NUL; none if it is 0.
  *
- * Returns the bytes that the whole text has, without the NUL.  Errors: -EOVERFLOW, that number is
- * larger than an int; -EINVAL, more than COSY_MAX_PIECES, or a piece that makes no sense.  The
- * buffer then has some of the text.
+ * Returns the bytes of the whole text, without the NUL.  Errors: -EOVERFLOW (that number exceeds an
+ * int), -EINVAL (more than COSY_MAX_PIECES, or an invalid piece).  After an error the buffer may
+ * hold a part of the text, perhaps without a NUL.
  */
 struct cosy_text_piece {
 	__u8 kind;	 /* COSY_PIECE_* */
 	__u8 flags;	 /* COSY_PIECE_LEFT and those after it; 0 with COSY_PIECE_TEXT */
 	__u16 reserved;	 /* 0 */
-	__s32 width;	 /* bytes at least; negative: its magnitude, with COSY_PIECE_LEFT */
+	__s32 width;	 /* minimum bytes; negative: its magnitude, with COSY_PIECE_LEFT */
 	__s32 precision; /* with COSY_PIECE_PRECISION, else ignored; negative: none */
 	__u32 unused;	 /* ignored: programs need not write it */
 	__u64 value;	 /* an integer, extended to 64 bits, or an address */
@@ -402,33 +409,33 @@ struct cosy_text_piece {
 #define COSY_PIECE_SPACE     (1 << 2) /* ' ' */
 #define COSY_PIECE_ALTERNATE (1 << 3) /* '#' */
 #define COSY_PIECE_ZERO	     (1 << 4) /* '0' */
-#define COSY_PIECE_PRECISION (1 << 5) /* `precision` counts */
+#define COSY_PIECE_PRECISION (1 << 5) /* `precision` is given */
 
-/* Most pieces of a text. */
+/* Maximum number of pieces in a text. */
 #define COSY_MAX_PIECES 32
 
 /*
- * Most arguments of COSY_OP_call_out, which calls a function: address, arguments, count.  The
- * arguments are integers or addresses, 8 bytes each.  It leaves (COSY_LEFT_NATIVE), for the process
- * to make the call; more arguments than these are a trap there.
+ * Maximum number of arguments for COSY_OP_call_out, which calls a function of the program: address,
+ * arguments, count.  The arguments are integers or addresses, 8 bytes each.  The operation leaves
+ * (COSY_LEFT_NATIVE), and the process makes the call, or traps if there are more arguments.
  */
 #define COSY_MAX_ARGUMENTS 12
 
 /*
  * COSY_OP_epoll_read waits as epoll_wait(epfd, .., max, timeout) does, then makes one read(2) of
  * each descriptor that is ready to be read: epfd, buffer, size, max, timeout (milliseconds; -1:
- * none).  The `size` bytes at the 8-byte aligned `buffer` are `max` of these, as many of which are
- * filled as the operation returns, and then `max` equal shares for the bytes, each of
- * COSY_ARRIVAL_SHARE(size, max), in the order of the arrivals.
+ * none).  `buffer` is 8-byte aligned and has `size` bytes.  It begins with `max` of these
+ * structures, of which the operation fills as many as it returns.  Above them are `max` shares for
+ * the bytes read, one for each arrival in the same order, of COSY_ARRIVAL_SHARE(size, max) bytes.
  *
- * `data` is the value given to epoll_ctl; here its lower half must be the descriptor.  It is
- * read if `data` has COSY_ARRIVAL_READ, and `events` EPOLLIN but not EPOLLERR; `result` is then the
- * bytes read, at most a share, 0 at the end, or a negative errno; else COSY_NOT_READ.  A
- * descriptor that is no longer ready (another thread has read it) blocks or gives -EAGAIN, as for
- * read(2).
+ * `data` is the value given to epoll_ctl; here its lower half must be the descriptor.  The
+ * descriptor is read if `data` has COSY_ARRIVAL_READ, and `events` has EPOLLIN but not EPOLLERR.
+ * `result` is then the bytes read, at most a share, 0 at the end, or a negative errno; if it is not
+ * read, COSY_NOT_READ.  If the descriptor is no longer ready (another thread has read it), the read
+ * blocks or fails with -EAGAIN, like read(2).
  *
- * Returns how many there are, 0 at the timeout.  Errors: epoll_wait's; -EINVAL: `max` is not 1 to
- * COSY_MAX_ARRIVALS, or a share has less than 8 bytes.
+ * Returns the number of arrivals, 0 at the timeout.  Errors: epoll_wait's; -EINVAL (`max` is not 1
+ * to COSY_MAX_ARRIVALS, or a share has less than 8 bytes).
  */
 struct cosy_arrival {
 	__u64 data;
@@ -438,7 +445,7 @@ struct cosy_arrival {
 #define COSY_ARRIVAL_READ (1ull << 32) /* in `data`; the 31 bits above it are the caller's */
 #define COSY_NOT_READ	  (-0x7fffffff - 1)
 #define COSY_MAX_ARRIVALS 1024
-/* Bytes of a share, and where that of arrival `i` begins. */
+/* The bytes of a share, and the address of the share of arrival `i`. */
 #define COSY_ARRIVAL_SHARE(size, max)                                                              \
 	(((__u64)(size) / (max) - sizeof(struct cosy_arrival)) & ~7ull)
 #define COSY_ARRIVAL_BYTES(buffer, size, max, i)                                                   \
@@ -446,18 +453,18 @@ struct cosy_arrival {
 	 (i) * COSY_ARRIVAL_SHARE(size, max))
 
 /*
- * COSY_OP_scan_tree goes through a tree of directories: tree, buffer, size.  `tree` is this
- * structure with more room above it, for the names of the directories that are still to be
- * visited.  All of it is the caller's memory; each call continues where the previous one ended.
+ * COSY_OP_scan_tree walks a tree of directories: tree, buffer, size.  `tree` is this structure with
+ * more room above it, for the names of the directories that are still to be visited.  All of it is
+ * the caller's memory; each call continues where the previous one ended.
  *
- * Writes as many struct cosy_dirent as fit into the `size` bytes at `buffer`; `kind` is the type of
- * each:
+ * Writes as many struct cosy_dirent as fit into the `size` bytes at `buffer`; `kind` says what each
+ * one reports:
  *
- *	COSY_TREE_ENTRY		as scan_dir writes them, "." and ".." included, with
- *				AT_SYMLINK_NOFOLLOW: an entry of the directory entered last
- *	COSY_TREE_ENTER		a directory that was opened: ino, name, `stat` of what was opened,
- *				`off` its depth, which is 0 for the first one, named ".".  All its
- *				entries follow before the next directory is entered
+ *	COSY_TREE_ENTRY		an entry of the directory entered last, as scan_dir writes them with
+ *				AT_SYMLINK_NOFOLLOW, "." and ".." included
+ *	COSY_TREE_ENTER		a directory was opened: ino, name, and `stat` are its own, `off` is
+ *				its depth.  The first one is named "." and has depth 0.  All entries
+ *				of a directory follow before the next directory is entered
  *	COSY_TREE_LEAVE		with COSY_TREE_POST: a directory and all in it is done; ino, name,
  *				depth; `stat` is zeroed
  *	COSY_TREE_FAILED	a directory could not be opened (instead of COSY_TREE_ENTER), listed
@@ -468,23 +475,24 @@ struct cosy_arrival {
  *
  * The directories in a directory are entered in the order of their entries, each with all in it
  * before the next one: nftw's order, with or without FTW_DEPTH.  An entry is entered if it is a
- * directory, on the first one's file system, and not too deep.  Symbolic links are not followed.
+ * directory on one of the first max_depth levels, and on the first directory's file system, or on
+ * any with COSY_TREE_CROSS.  Symbolic links are not followed.
  *
- * At most COSY_TREE_OPEN descriptors are open besides `dirfd`.  Those of other levels are closed
- * meanwhile, and opened again by ".." if that is still the same directory.
+ * At most COSY_TREE_OPEN descriptors are open besides `dirfd`.  Directories on other levels are
+ * closed meanwhile; the way back opens them again by "..", if that is still the same directory.
  *
- * Returns bytes, or 0 at the end; then nothing is open any more.  A `size` of 0 ends the walk
- * early.  Errors: -EINVAL (fewer than COSY_TREE_MIN_BUFFER bytes; members that make no sense),
- * -EFAULT, newfstatat's of the first directory, and -ENOBUFS: `tree` has no room for another name.
- * Nothing is lost then: the caller makes it larger, and calls again with the same buffer.
+ * Returns the bytes written, or 0 at the end, when nothing is open any more.  A `size` of 0 ends
+ * the walk early.  Errors: -EINVAL (fewer than COSY_TREE_MIN_BUFFER bytes; invalid members),
+ * -EFAULT, newfstatat's for the first directory, and -ENOBUFS: `tree` has no room for another name.
+ * Nothing is lost then: the caller makes `tree` larger, and calls again with the same buffer.
  */
 struct cosy_tree {
-	__u32 size;	 /* bytes, with the room above: COSY_TREE_MIN_SIZE up, at most 1 GB */
+	__u32 size;	 /* bytes, with the room above: COSY_TREE_MIN_SIZE to 1 GB */
 	__s32 dirfd;	 /* the first directory; its position moves, and it stays open */
 	__u32 flags;	 /* COSY_TREE_POST, COSY_TREE_CROSS, COSY_TREE_UNORDERED */
-	__u32 max_depth; /* list so many levels, 1: the first directory alone; 0: all */
+	__u32 max_depth; /* levels to list; 1: the first directory alone; 0: all */
 
-	/* Zeros before the first call; then scan_tree's own. */
+	/* The caller zeroes these before the first call; then they are scan_tree's. */
 	__u32 step;
 	__u32 level;   /* offset of the current directory */
 	__u32 top;     /* offset of the room that is left */
@@ -493,19 +501,19 @@ struct cosy_tree {
 	__u32 name;    /* of the directory that failed ... */
 	__u32 depth;   /* ... its depth ... */
 	__s32 error;   /* ... and why */
-	__s32 fd;      /* a directory opened by "..", until it is known to be the one; or -1 */
+	__s32 fd;      /* a directory opened by "..", until it is known to be the same; or -1 */
 	__u8 empty[4]; /* names for calls: "" */
 	__u8 up[4];    /* ".." */
 	__u32 pad;
 	__u64 device; /* of the first directory */
-	__u64 done;   /* bytes that the call under way has written, */
-	__u64 seen;   /* of which these have been searched for directories, */
-	__u64 left;   /* and these, the last, are not examined yet */
+	__u64 done;   /* bytes that the call under way has written ... */
+	__u64 seen;   /* ... the first ones, which have been searched for directories ... */
+	__u64 left;   /* ... and the last ones, which are not examined yet */
 	__u64 stat[18];
 };
 #define COSY_TREE_POST	    (1u << 0) /* also report finished directories */
 #define COSY_TREE_CROSS	    (1u << 1) /* enter other file systems */
-#define COSY_TREE_UNORDERED (1u << 2) /* any order of entries will do; no order is cheaper yet */
+#define COSY_TREE_UNORDERED (1u << 2) /* entries may come in any order; has no effect yet */
 
 #define COSY_TREE_OPEN	     8
 #define COSY_TREE_MIN_SIZE   4096
@@ -518,13 +526,13 @@ struct cosy_tree {
 
 /*
  * read(2) of the descriptor, by any process that has it, returns the calls that the seccomp filters
- * of the calling thread let through: bit n % 8 of byte n / 8 is set if all of them allow call n
- * whatever its arguments are, so a compound may make it.  Without a filter all bits are set; in
- * strict mode none is, nor with filters that the module cannot read.  The bytes end where the
- * kernel's system calls do; the file position is ignored.
+ * of the calling thread let through.  Bit n % 8 of byte n / 8 is set if all filters allow call n
+ * whatever its arguments are, so that a compound may make it.  Without a filter all bits are set;
+ * in strict mode, or if the module cannot read the filters, none is.  The last byte is that of the
+ * kernel's last system call; the file position is ignored.
  */
 
-/* FREE: forgets a program; a RUN under way keeps it to its end.  ENOENT. */
+/* FREE: drops a program; a RUN under way keeps it to its end.  Errors: ENOENT (handle). */
 struct cosy_free {
 	__u32 size;
 	__u32 handle;
@@ -534,7 +542,7 @@ struct cosy_free {
 #define COSY_STATS_GUARDS 32
 struct cosy_stats {
 	__u32 size;
-	__u32 guards;	    /* how many of guard_failed count something */
+	__u32 guards;	    /* out: how many elements of guard_failed are used */
 	__u64 runs;	    /* RUNs that started or resumed a compound */
 	__u64 calls;	    /* system calls made inside the kernel */
 	__u64 ops;	    /* operations made inside the kernel */
@@ -542,10 +550,10 @@ struct cosy_stats {
 	__u64 left[16];	    /* by enum cosy_status */
 	__u64 loads;
 	__u64 rejects;	     /* LOADs refused by the validator */
-	__u64 fast;	     /* of `calls`: by a specialised version */
+	__u64 fast;	     /* those of `calls` that a specialised version made */
 	__u64 cache_hits;    /* LOADs that found an image of an earlier LOAD of the user's */
 	__u64 cache_misses;  /* LOADs that were compiled */
-	__u64 cache_evicted; /* images that made room for these */
+	__u64 cache_evicted; /* images that were dropped to make room for these */
 	__u64 loaned;	     /* pages, or parts of one, that MOVE lent */
 	__u64 transferred;   /* pages that MOVE took over */
 	__u64 move_refused;  /* MOVEs left to the plain call: EOPNOTSUPP */
@@ -554,8 +562,8 @@ struct cosy_stats {
 	__u64 passed;	     /* pages that MOVE put into ports */
 	__u64 taken;	     /* pages that MOVE took from ports */
 	/*
-	 * Calls that were ordinary because a guard failed: a count for each guard, in
-	 * the order of core/guards.def
+	 * Calls that were ordinary because a guard failed: a count for each guard, in the order of
+	 * core/guards.def
 	 */
 	__u64 guard_failed[COSY_STATS_GUARDS];
 	__u64 queued;	     /* LOADs that had a compound compiled in the background */
@@ -565,12 +573,12 @@ struct cosy_stats {
 /*
  * ARENA: makes memory whose pages move instead of being copied (UVM, USENIX '99).  Returns a
  * descriptor, close-on-exec; mmap(length, PROT_READ|PROT_WRITE, MAP_SHARED, descriptor, 0) maps it,
- * whole and once, in the caller's address space.  Its length is charged to the user's locked
- * memory as SETBUF's is, each page to the memory cgroup that touches it first, until its last
- * holder drops it.  A fork child has a copy on write at the same address.  The memory is zeros at
- * first.  mremap cannot grow it; PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are
- * refused there.  With PINNABLE others may pin the pages, so that direct I/O works, and
- * MADV_DONTNEED changes no bytes; each 2 MB are 512 pages then.
+ * whole and only once, in the caller's address space.  Its length is charged to the user's locked
+ * memory like SETBUF's, and each page to the memory cgroup that touches it first, until the page's
+ * last holder drops it.  A fork child has a copy-on-write copy at the same address.  The memory is
+ * zeros at first.  mremap cannot grow it; PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes
+ * are refused there.  With PINNABLE others may pin the pages, so that direct I/O works, and
+ * MADV_DONTNEED changes no bytes; the arena then has no pages of 2 MB.
  *
  * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also:
  * above RLIMIT_MEMLOCK), EMFILE, EOPNOTSUPP (PINNABLE: the kernel does not export what it needs).
@@ -586,21 +594,21 @@ struct cosy_arena_request {
 /*
  * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at
  * `address`, which is a multiple of a page.  A field that the operation does not use is 0, an fd
- * that it does not use -1; the flags of an operation are those named with it.  Errors of all:
+ * that it does not use -1; an operation takes the flags named with it.  Errors of all operations:
  * EFAULT (no arena's memory, or no right to it), EINVAL, ENOMEM, EINTR (killed).  EOPNOTSUPP:
  * nothing was done, and only the plain call can do it.
  *
  *	LOAN		does write(2) to fd, a pipe or a stream socket, without copying: sent
  *			bytes stay as they are now, whatever the caller writes there later.  The
  *			result is the number of bytes, or an error of write(2).  GIVE: whole pages
- *			that went are zeros afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with
- *			MSG_NOSIGNAL and so on.  EOPNOTSUPP also for a socket where it is unlikely
- *			to pay.
+ *			that were sent are zeros afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with
+ *			MSG_NOSIGNAL and so on.  EOPNOTSUPP also for a socket for which it is
+ *			unlikely to pay.
  *	TRANSFER	does read(2) from fd, a pipe: whole pages replace those at `address`.  The
  *			result is the number of bytes, 0 at the end of the file, or an error of
- *			read(2).  It is short where a piece comes that is no whole page; EOPNOTSUPP
- *			where the first is none.  POPULATE: the pages are present afterwards;
- *			WILL_WRITE: and, as far as memory allows, writable without a fault.
+ *			read(2).  It ends before data that is no whole page; EOPNOTSUPP if that is
+ *			the first.  POPULATE: the pages are present afterwards; WILL_WRITE: and, as
+ *			far as memory allows, writable without a fault.
  *	FLUSH		makes the pages zeros and gives back those that were there; whole pages only
  *	READY		makes the pages present, with WILL_WRITE writable without a fault; whole
  *			pages only
@@ -613,16 +621,16 @@ struct cosy_arena_request {
  *			are gone at `address`; an access there is a SIGSEGV until FLUSH, TRANSFER or
  *			IMPORT fills it again.  DONATE_ZERO: the same, but zeros are left.  The
  *			pages of a parcel count in the user's locked memory until it is closed, or
- *			donated pages are imported: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
+ *			donated pages are imported: ENOMEM above RLIMIT_MEMLOCK.  Also EMFILE.
  *	IMPORT		puts the pages of the parcel fd in place of those at `address`, all or
  *			nothing, in one mapping.  The result is their number of bytes.  POPULATE and
  *			WILL_WRITE as for TRANSFER.  EBADF, EINVAL (no parcel), EMSGSIZE (it is
- *			longer than `length`), ENODATA (donated pages that somebody has imported).
+ *			longer than `length`), ENODATA (donated pages were imported already).
  *	PORT		makes a port for a window of `length` bytes, whole pages, COSY_MAX_ARENA at
  *			most, and stores its two descriptors, close-on-exec, as int[2] at `at`:
  *			messages are taken from the first and passed to the second.  The window's
  *			size counts in the user's locked memory until both are closed: ENOMEM above
- *			RLIMIT_MEMLOCK.  EMFILE.
+ *			RLIMIT_MEMLOCK.  Also EMFILE.
  *	PASS		passes a message to the port fd, all or nothing: the bytes, in one mapping,
  *			for the window from the offset `at` on, a multiple of a page.  `how` is
  *			COPY, DONATE or DONATE_ZERO; only COPY may have a last page that is not
@@ -681,9 +689,9 @@ enum cosy_move_operation {
 /*
  * MOVING: counts the memory that the caller's real user has in arenas, parcels and ports, in pages
  * of 4 KB.  One call counts 64 arenas, parcels, ports or batches of 1,024 pages, whichever come
- * first, and adds them to the numbers given.  A caller begins with all of it 0, and calls
- * again with the answer until the cursor is 0.  Others move pages meanwhile, so the numbers are of
- * different moments.  EINTR (killed).
+ * first, and adds them to the numbers in its argument.  A caller begins with all members 0, and
+ * repeats the call with its result until the cursor is 0.  Pages may move between these calls, so
+ * the numbers are of different moments.  Errors: EINTR (killed).
  */
 struct cosy_moving {
 	__u32 size;
@@ -692,7 +700,7 @@ struct cosy_moving {
 	__u64 arenas;
 	__u64 arena_pages;  /* the arenas' sizes, which count as locked memory */
 	__u64 frozen;	    /* pages of arenas that were lent, and not written since */
-	__u64 under_way;    /* of these: a pipe, socket, parcel or other arena has them, too */
+	__u64 under_way;    /* of these: a pipe, socket, parcel or other arena also has them */
 	__u64 parcels;	    /* that were made and are open */
 	__u64 parcel_pages; /* pages in them, which count as locked memory */
 	__u64 ports;	    /* that were made and have an end that is open */
@@ -701,19 +709,20 @@ struct cosy_moving {
 };
 
 /*
- * A parcel's own operations: PARCEL returns SHARE, COPY, DONATE or DONATE_ZERO, which made it;
- * FIONREAD returns its bytes, 0 when they were imported.  read(2) copies it into any memory, by
- * position, but donated pages whole and only once: EMSGSIZE.  A shared parcel cannot be read:
- * EOPNOTSUPP.
+ * A parcel's own operations.  PARCEL returns the operation that made it: SHARE, COPY, DONATE or
+ * DONATE_ZERO.  FIONREAD returns its bytes, 0 after they were imported.  read(2) copies bytes from
+ * the file position on into any memory.  Donated pages can be read only once, and whole, else
+ * EMSGSIZE.  A shared parcel cannot be read: EOPNOTSUPP.
  */
 #define COSY_IOC_PARCEL _IO('C', 0x92)
 
 /*
- * A port's own operation, for processes that have no context or no arena: PORT of the passing
- * end returns the window's length.  PORT of the taking end waits for the first message as TAKE
- * does, and returns its place in the window; length 0: no more can come.  pwrite(2) to the one
- * passes a copy of any memory for the position.  pread(2) from the other copies the first message,
- * and takes it: ESTALE if it is for another position by now, EMSGSIZE if it is longer.
+ * A port's own operation, for processes that have no context or no arena.  PORT on the passing end
+ * returns the window's length.  PORT on the taking end waits for the first message as TAKE does,
+ * and returns its place in the window; length 0: no more can come.  pwrite(2) to the passing end
+ * passes a copy of any memory, for the window from the file position on.  pread(2) from the taking
+ * end copies the first message and takes it: ESTALE if that is now for another position, EMSGSIZE
+ * if it is longer.
  */
 struct cosy_port_message {
 	__u64 at;
