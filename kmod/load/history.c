@@ -2,15 +2,15 @@
 /*
  * history.c - the savings of a user's earlier processes in each region.
  *
- * Savings differ by orders of magnitude between inputs, and an average over processes would predict
- * none of them.  So the history counts how many processes reached each level of savings
- * (COSY_RECALL_LEVEL).  A process at one level compares how many predecessors reached it with how
- * many reached a higher one.
+ * Savings differ by orders of magnitude between inputs, so an average over processes would predict
+ * none of them.  Instead the history counts how many processes reached each level of savings
+ * (COSY_RECALL_LEVEL).  A process at one level compares how many earlier processes reached this
+ * level with how many reached a higher one.
  *
- * The process supplies a region's key.  It can invent keys and numbers, which only makes its own
- * user's regions enter too early or too late.  The history is separate like the cache (cache.c): by
- * kernel user id, user namespace and process namespace, under a lock of the user's own, and
- * bounded.  So neither its contents nor its timing depend on other users.
+ * The process supplies the regions' keys and the numbers.  If it invents them, only regions of its
+ * own user enter the kernel too early or too late.  Like the cache (cache.c), the history is
+ * bounded, and separate for each kernel user id, user namespace and PID namespace; each user has a
+ * lock.  So neither its contents nor its timing depend on other users.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -24,7 +24,7 @@ static uint history_hours = 24;
 module_param(history_hours, uint, 0644);
 MODULE_PARM_DESC(history_hours, "hours for which a region's history is kept that no process uses");
 
-/* Processes after which a region's counts are halved, so that the newest ones count most. */
+/* A region's counts are halved after this many processes, so that the newest ones count most. */
 #define HALVING 16
 
 bool cosy_keys_match(const u64 a[2], const u64 b[2])

@@ -22,7 +22,7 @@ struct cosy_cache_entry {
 	u32 len, hash;
 	u32 buffer_size;
 	bool ordinary;
-	unsigned int spaces[2]; /* the numbers of the user namespace and the process namespace */
+	unsigned int spaces[2]; /* the numbers of the user namespace and the PID namespace */
 	unsigned long used;	/* jiffies */
 	u64 unproven;		/* in the background, for nobody yet: its digest; else 0 */
 	struct cosy_locked locked;

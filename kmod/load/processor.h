@@ -7,10 +7,10 @@
 
 struct cosy_reject;
 
-/* Tells whether no program may be loaded; if so, `why` (or NULL) gets the reason. */
+/* Returns whether LOAD is refused on this processor; if so, `why` (may be NULL) gets the reason. */
 bool cosy_processor_refused(struct cosy_reject *why);
 
-/* Finds out whether this is one, and says so in the log. */
+/* Checks this processor, once, and reports in the log if it is such a processor. */
 void cosy_processor_init(void);
 
 #endif /* COSY_PROCESSOR_H */

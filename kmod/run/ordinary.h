@@ -12,13 +12,15 @@
 struct pt_regs;
 
 /*
- * Makes system call `number` as the kernel makes it, after cosy_held_drop.  Sets run->status if
- * the result is a restart code.  The caller then returns, and the call in progress, which must be
- * able to start over, leaves.
+ * Makes system call `number` as the kernel makes it.  Before it, drops what is held
+ * (cosy_held_drop), because the call may sleep, and forgets the files of descriptors, because it
+ * may close them.  After it, ends a failed guard FRESH (fresh.h).  Returns the call's result.  If
+ * that is a restart code, run->status is set; the caller then returns, and the call in progress,
+ * which must be able to start over, leaves.
  */
 s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d);
 
-/* The same with all six arguments, in the registers of a system call. */
+/* Does the same with all six arguments, in the registers of a system call. */
 s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs);
 
 /*
