@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.h - the device's name, and the numbers of libcosy's descriptors. */
+/* descriptor.h - the device's path, and the numbers of libcosy's descriptors. */
 #ifndef COSY_LIB_DESCRIPTOR_H
 #define COSY_LIB_DESCRIPTOR_H
 
 #define COSY_DEVICE "/dev/cosy"
 
 /*
- * Moves a descriptor to a number so high that a program's own are the same with
- * and without libcosy, close-on-exec.  Returns the new number, or the old one where that fails.
+ * Moves a descriptor to a high number, so that the program's own descriptors have the same numbers
+ * with and without libcosy, and makes it close-on-exec.  Returns the new number, which replaces the
+ * old one.  If that fails, returns the old number, and nothing has changed.
  */
 int libcosy_move_fd(int fd);
 

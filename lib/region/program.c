@@ -28,6 +28,7 @@ void libcosy_program_child(void)
 	lock.word = 0;
 }
 
+/* True if a program needs the software stack: it has local calls or alloca operations. */
 static bool program_needs_stack(const struct cosy_validated *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
@@ -53,8 +54,9 @@ static bool program_cancels(const struct cosy_validated *program)
 }
 
 /*
- * True if RUN's two counts say what a program gains: of a composite they do not tell how many
- * calls it stands for, and a call that its thunk answers counts as an ordinary one.
+ * True if RUN's two counts (`calls` and `fast`) show how much a program gains.  They do not if it
+ * has a composite, which counts as one call, or a call that its thunk answers, which counts as
+ * ordinary.
  */
 static bool program_is_counted(const struct cosy_validated *program)
 {
@@ -116,8 +118,8 @@ const char *libcosy_program_name(const struct cosy_loaded *loaded)
 }
 
 /*
- * Returns 0 and the program's handle, or the kernel's error.  In interpreter mode every program
- * is "refused", so that nothing calls RUN.
+ * Makes a LOAD.  Returns 0 and the program's handle, or LOAD's negative errno and handle 0.  In
+ * interpreter mode returns 0 and handle 0, as if refused, so that nothing calls RUN.
  */
 static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, u32 *handle)
 {
@@ -139,7 +141,7 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 		arg.key[0] = loaded->region->key[0];
 		arg.key[1] = loaded->region->key[1];
 	} else {
-		/* An older module refuses unknown fields. */
+		/* An older module refuses fields that it does not know, so leave out the key. */
 		arg.size = offsetof(struct cosy_load, key);
 	}
 	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
@@ -155,8 +157,8 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 }
 
 /*
- * Loads the program; under the lock.  Does nothing for a context that is not in use any more:
- * others may have loaded the program into the next one already.
+ * Loads the program and records its place.  Called under the lock.  Does nothing if the context of
+ * that generation is no longer in use: the program may be in the next one already.
  */
 static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 {
