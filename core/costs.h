@@ -45,8 +45,8 @@
 #define COSY_PLAIN_FAST 1313 /*=cost_fast*/
 
 /*
- * A write from memory outside the shared buffer, which no specialised version makes.  Chosen: pwrite
- * of 100 and of 4096 bytes gained 12 and 14.
+ * A write from memory outside the shared buffer, which no specialised version makes.  Chosen:
+ * pwrite of 100 and of 4096 bytes gained 12 and 14.
  */
 #define COSY_GAIN_WRITE_ELSEWHERE 12
 

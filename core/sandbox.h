@@ -29,8 +29,8 @@ struct cosy_slow {
 };
 
 /*
- * Most bytes from a group's first to its last: fewer than in the page above the buffer, where
- * nothing is mapped.
+ * Maximum number of bytes from a group's first to its last: fewer than in the page above the
+ * buffer, where nothing is mapped.
  */
 #define COSY_REACH 4000
 
@@ -44,7 +44,8 @@ struct cosy_near {
 };
 
 /*
- * The content of the keeper: the masked offset of the byte that is `at` bytes from a group's leader.
+ * The content of the keeper: the masked offset of the byte that is `at` bytes from a group's
+ * leader.
  */
 struct cosy_ax {
 	u32 group; /* 0: nothing */
@@ -87,7 +88,9 @@ void cosy_rewrite_access(struct cosy_rewrite *w, u32 at);
 void cosy_emit_stubs(struct cosy_rewrite *w);
 
 /* sandbox_live.c: registers that are read later */
-/* Returns 0 with the sets of live registers, or with NULL in *ret if they take too long; -ENOMEM. */
+/*
+ * Returns 0 with the sets of live registers, or with NULL in *ret if they take too long; -ENOMEM.
+ */
 int cosy_live_find(const struct cosy_validated *program, u16 **ret);
 /* Returns the registers, by their bits, that are live at an instruction, or that it names. */
 u32 cosy_registers_used(const struct cosy_validated *program, const u16 *live, u32 at);

@@ -104,8 +104,8 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 
 	emit_fence(e);
 	/*
-	 * A load of what is kept here may run ahead of its store. Let it find nothing of the kernel's
-	 * stack: a second fence ends these stores.
+	 * A load of what is kept here may run ahead of its store. Let it find nothing of the
+	 * kernel's stack: a second fence ends these stores.
 	 */
 	if (w->how->copies_ax && w->how->based && w->how->size) {
 		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_VALUE, 0);

@@ -46,8 +46,8 @@
  *		dst = *(B + AX + 0)			    AX &= S - 1
  *							    dst = *(B + AX + off)
  *
- * AX, or the keeper in its place, is masked, and off is from 0 to less than the page above the buffer, which
- * holds nothing.
+ * AX, or the keeper in its place, is masked, and off is from 0 to less than the page above the
+ * buffer, which holds nothing.
  */
 #include "sandbox.h"
 

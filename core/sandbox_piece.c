@@ -25,7 +25,7 @@
  */
 #include "sandbox.h"
 
-/* Most instructions that are looked at together, and most of what is known of them at one time. */
+/* Limits of the instructions that are analysed together, and of the facts known at one time. */
 enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 12 };
 
 /* Numbers of values: that of every constant, which deltas tell apart; and of none. */

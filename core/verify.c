@@ -93,7 +93,9 @@ static const char *find_targets(struct verifier *v)
 			return "jumps to where no instruction is";
 		if (!v->places[target].is_target)
 			v->places[target] = (struct place){.is_target = true, .known = ALL_KNOWN};
-		/* The target of a back edge is verified before what is known where the edge starts. */
+		/*
+		 * The target of a back edge is verified before what is known where the edge starts.
+		 */
 		if (target <= at)
 			v->places[target].known = 0;
 	}

@@ -8,8 +8,8 @@
 #include "region/program.h"
 
 /*
- * In a child the heap comes before the threads, whose slices go back to it, and both come before the
- * context, which may open the device.
+ * In a child the heap comes before the threads, whose slices go back to it, and both come before
+ * the context, which may open the device.
  */
 const struct libcosy_fork_handler libcosy_fork_handlers[] = {
 	{libcosy_program_lock, libcosy_program_unlock, libcosy_program_child},

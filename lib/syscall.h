@@ -29,8 +29,8 @@ static inline long cosy_syscall6(long number, unsigned long a, unsigned long b, 
 }
 
 /*
- * Maps memory as mmap does at no address, or returns NULL.  On a path that many processes take once:
- * the dynamic linker would have to look mmap up in each.
+ * Maps memory as mmap does at no address, or returns NULL.  On a path that many processes take
+ * once: the dynamic linker would have to look mmap up in each.
  */
 static inline void *cosy_map(unsigned long size, int flags, int fd)
 {

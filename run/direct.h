@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* direct.h - makes short calls by the kernel directly where nothing but libc's function is passed over. */
+/*
+ * direct.h - makes short calls by the kernel directly where nothing but libc's function is passed
+ * over.
+ */
 #ifndef COSY_RUN_DIRECT_H
 #define COSY_RUN_DIRECT_H
 

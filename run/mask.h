@@ -12,8 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Signals, a bit each, that this library handles, so that they must not stay blocked: SIGBUS of mapped
- * windows, which would kill, and the signal of leases under --relax.
+ * Signals, a bit each, that this library handles, so that they must not stay blocked: SIGBUS of
+ * mapped windows, which would kill, and the signal of leases under --relax.
  */
 extern uint64_t mask_handled;
 
@@ -33,7 +33,9 @@ static inline void mask_set(uint64_t signals)
 		      0, 0);
 }
 
-/* Unblocks the signals that mask_block_all found unblocked, and those that have got handlers since. */
+/*
+ * Unblocks the signals that mask_block_all found unblocked, and those that have got handlers since.
+ */
 static inline void mask_restore(uint64_t signals)
 {
 	mask_set(signals & ~__atomic_load_n(&mask_handled, __ATOMIC_RELAXED));

@@ -54,7 +54,9 @@ struct room *room_take(size_t bytes)
 	room = (struct room *)mapping;
 	room->len = len;
 	if (vfork_in_child()) {
-		/* The kernel clears this number when a thread ends, or leaves its memory by exec. */
+		/*
+		 * The kernel clears this number when a thread ends, or leaves its memory by exec.
+		 */
 		room->occupied = 1;
 		cosy_syscall3(SYS_set_tid_address, (unsigned long)&room->occupied, 0, 0);
 		rooms_add(room);

@@ -64,8 +64,8 @@ static bool outlet_is(const struct outlet *outlet, int fd)
 }
 
 /*
- * Returns a descriptor of it.  The program may have closed the copy, and its own standard error, and
- * opened files of its own by these numbers: where both are gone it is -1.
+ * Returns a descriptor of it.  The program may have closed the copy, and its own standard error,
+ * and opened files of its own by these numbers: where both are gone it is -1.
  */
 static int outlet_descriptor(const struct outlet *outlet)
 {

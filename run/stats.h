@@ -70,9 +70,9 @@ static inline void stats_closed(struct file *file, int fd)
 void stats_begin(void (*complete)(void));
 
 /*
- * Prints both now, once: the statistics to what COSY_RUN_STATS names: "DESCRIPTOR,DEVICE,INODE,PID", or
- * "DESCRIPTOR" alone, which is not compared with anything.  The process of that number, which
- * `cosy run` started, says it also when it opened nothing.
+ * Prints both now, once: the statistics to what COSY_RUN_STATS names:
+ * "DESCRIPTOR,DEVICE,INODE,PID", or "DESCRIPTOR" alone, which is not compared with anything.  The
+ * process of that number, which `cosy run` started, says it also when it opened nothing.
  */
 void stats_end(void);
 

@@ -5,8 +5,8 @@
 #include "reference.h"
 
 /*
- * Most resume points at which the reference goes on before it hands back, and runs after which
- * nothing leaves at will any more.
+ * Maximum number of resume points at which the reference continues before it hands back, and of
+ * runs before nothing leaves at will any more.
  */
 enum { MAX_LEAVE_AFTER = 3, MAX_RUNS = 4096 };
 

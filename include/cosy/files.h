@@ -18,7 +18,8 @@
  *
  * Errors.  A function that fails returns NULL or -1 and sets errno; one that succeeds may change
  * errno as well.  `error` members hold 0 or an errno such as ENOENT (positive).  An error of one
- * entry never ends the work on the others.  Unknown flags and unused members that are not 0: EINVAL.
+ * entry never ends the work on the others.  Unknown flags and unused members that are not 0:
+ * EINVAL.
  *
  * Ownership.  A handle belongs to the caller until its close function, which takes NULL, leaves
  * errno alone and closes all descriptors of the handle.  What a `next` function returns belongs to

@@ -9,9 +9,9 @@
  * moving pays and when it loses.
  *
  * Pages move from and to memory of cosy_move_alloc.  For any other memory cosy_loan and
- * cosy_transfer are the plain calls.  Functions return -1 with errno set when they fail, unless they
- * say otherwise, and are thread-safe.  A fork child has a copy on write of the memory and may use
- * all of them.
+ * cosy_transfer are the plain calls.  Functions return -1 with errno set when they fail, unless
+ * they say otherwise, and are thread-safe.  A fork child has a copy on write of the memory and may
+ * use all of them.
  *
  * In a marked region cosy_loan, cosy_transfer, cosy_flush, cosy_look and cosy_pass are operations
  * of the compound.  <cosy/builder.h> has functions of the same names for compounds built by hand,

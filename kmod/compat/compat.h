@@ -141,7 +141,9 @@ static inline bool cosy_resume_work(void)
 #define cosy_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
-/* Tells whether the protection of a mapping can no longer be changed: mseal(2), from Linux 6.10 on. */
+/*
+ * Tells whether the protection of a mapping can no longer be changed: mseal(2), from Linux 6.10 on.
+ */
 static inline bool cosy_vma_is_sealed(const struct vm_area_struct *vma)
 {
 #ifdef VM_SEALED
@@ -200,8 +202,8 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 }
 
 /*
- * Fills in the times of modification and change of an inode whose times are not coarse, and marks the
- * latter, if the request has one of them.
+ * Fills in the times of modification and change of an inode whose times are not coarse, and marks
+ * the latter, if the request has one of them.
  */
 static inline void cosy_query_change(struct inode *inode, u32 request_mask, struct kstat *ret)
 {
@@ -211,8 +213,8 @@ static inline void cosy_query_change(struct inode *inode, u32 request_mask, stru
 }
 
 /*
- * Returns the time that a change or an access of the inode would have now.  Since 6.13 no inode's time
- * is before the finest that any inode got.
+ * Returns the time that a change or an access of the inode would have now.  Since 6.13 no inode's
+ * time is before the finest that any inode got.
  */
 static inline struct timespec64 cosy_change_time(struct inode *inode)
 {
@@ -398,7 +400,7 @@ static inline bool cosy_has_leases(const struct inode *inode)
 	return locks && !list_empty_careful(&locks->flc_lease);
 }
 
-/* ->create was told whether the caller wants to make the file, until all callers did. */
+/* ->create had a parameter, whether the caller wants to make the file, until all callers did. */
 #ifdef COSY_HAVE_CREATE_EXCLUSIVE
 #define cosy_op_create(dir, idmap, entry, mode) ((dir)->i_op->create(idmap, dir, entry, mode, true))
 #else

@@ -9,7 +9,7 @@
 #include <linux/pfn_t.h>
 #endif
 
-/* What a huge fault is told: an enum before 6.6. */
+/* The size argument of a huge fault: an enum before 6.6, the order from then on. */
 #ifdef COSY_HAVE_FAULT_ORDER
 typedef unsigned int cosy_fault_size;
 #define COSY_FAULT_PMD (PMD_SHIFT - PAGE_SHIFT)
@@ -33,8 +33,8 @@ static inline bool cosy_entry_takes_huge(const pmd_t *entry)
 /*
  * Maps the pages at the fault's 2 MB, or lets a present entry of the same pages write.
  *
- * Nobody pins pages through the entry.  From 6.12 on it is special.  Before, it is one of a device's
- * memory: the kernel looks for the device's page map, finds none, and pins nothing.
+ * Nobody pins pages through the entry.  From 6.12 on it is special.  Before, it is one of a
+ * device's memory: the kernel looks for the device's page map, finds none, and pins nothing.
  */
 static inline vm_fault_t cosy_entry_insert_huge(struct vm_fault *vmf, const struct page *pages,
 						bool write)

@@ -124,8 +124,8 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 }
 
 /*
- * Fills `ret` as generic_fillattr does for a mount that is not idmapped and a request of these fields;
- * unlocked, so that others may change the inode meanwhile.
+ * Fills `ret` as generic_fillattr does for a mount that is not idmapped and a request of these
+ * fields; unlocked, so that others may change the inode meanwhile.
  */
 static __always_inline void inode_fill(struct inode *inode, u32 request_mask, struct kstat *ret)
 {

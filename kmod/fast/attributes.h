@@ -44,7 +44,9 @@ void cosy_attributes_init(void);
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more);
 
-/* Asks the security module about reading a file's attributes.  0, or why not; -ENOSYS: not known. */
+/*
+ * Asks the security module about reading a file's attributes.  0, or why not; -ENOSYS: not known.
+ */
 int cosy_may_get_attributes(const struct path *path);
 
 /*

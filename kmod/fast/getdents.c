@@ -29,7 +29,7 @@
 #include "run/limits.h"
 #include "run/ordinary.h"
 
-/* Most bytes of entries that one call writes: signals and limits get their turn between calls. */
+/* Maximum bytes of entries that one call writes: signals and limits are checked between calls. */
 #define MAX_LISTING (64 << 10)
 
 /* Offset of the name in an entry: in struct linux_dirent64, and in struct cosy_dirent. */

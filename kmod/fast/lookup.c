@@ -288,7 +288,10 @@ static u32 last_slash(const u8 *path, u32 length)
 	return length;
 }
 
-/* Goes from `base` along the first `length` bytes of `path`, to run->names.prefix.dir; then is a slash. */
+/*
+ * Goes from `base` along the first `length` bytes of `path`, to run->names.prefix.dir; then is a
+ * slash.
+ */
 static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
 			u32 length)
 {

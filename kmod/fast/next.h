@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * next.h - the name that comes next to the one before it, without a look-up.  In line: see lookup.h.
+ * next.h - the name that comes next to the one before it, without a look-up.  In line: see
+ * lookup.h.
  */
 #ifndef COSY_NEXT_H
 #define COSY_NEXT_H
@@ -84,8 +85,8 @@ none:
 
 /*
  * Finds what cosy_find would find where the name comes next to the one before it, in the same
- * directory.  0 and the entry in run->names.child, without a reference for the caller; an error that is
- * the call's; or COSY_ORDINARY, and the caller asks cosy_find.
+ * directory.  0 and the entry in run->names.child, without a reference for the caller; an error
+ * that is the call's; or COSY_ORDINARY, and the caller asks cosy_find.
  *
  * The permission to search is asked for when the entry is known, so that it is asked for once.
  * The entry's sequence counter then says whether it was still there when it was given, and its

@@ -253,8 +253,8 @@ static __always_inline bool read_ends(struct cosy_activation *run, struct file *
 
 /*
  * Does vfs_read of more than a page, and of more than MAX_FAST_READ bytes if few are left in the
- * file: programs read small files with large buffers.  The checks are made for `asked`, the caller's
- * count.
+ * file: programs read small files with large buffers.  The checks are made for `asked`, the
+ * caller's count.
  */
 static noinline s64 read_large(struct cosy_activation *run, struct file *file, char __user *to,
 			       size_t asked, loff_t *pos)

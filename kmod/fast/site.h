@@ -2,10 +2,11 @@
 /*
  * site.h - call sites whose guards keep failing.
  *
- * A guard that failed so often at a site, and seldom held in between, is likely to fail again.  The
- * kernel's own call is then made without trying the specialised version, so many times (Synthetix,
- * SOSP 1995, section 3: a quasi-invariant that is often broken is not worth a guard).  A site is an
- * instruction of a loaded program: a call, or a composite with all calls that it makes.
+ * A guard that has often failed at a site, and seldom held in between, is likely to fail again.  A
+ * number of the site's next calls is then made by the kernel's own call, without trying the
+ * specialised version (Synthetix, SOSP 1995, section 3: a quasi-invariant that is often broken is
+ * not worth a guard).  A site is an instruction of a loaded program: a call, or a composite with
+ * all calls that it makes.
  */
 #ifndef COSY_SITE_H
 #define COSY_SITE_H

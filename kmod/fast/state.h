@@ -30,8 +30,8 @@ struct cosy_fresh {
 };
 
 /*
- * A context's: RUNs that begin in the jiffy `in` take these over.  Threads that RUN at the same time
- * may overwrite each other's notes.
+ * A context's: RUNs that begin in the jiffy `in` take these over.  Threads that RUN at the same
+ * time may overwrite each other's notes.
  */
 struct cosy_fresh_shared {
 	unsigned long in;

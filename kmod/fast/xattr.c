@@ -18,7 +18,7 @@
 #include "run/ordinary.h"
 
 /*
- * Most bytes of an attribute's value and, with its NUL, of its name; longer ones are left to the
+ * Maximum bytes of an attribute's value and, with its NUL, of its name; longer ones are left to the
  * ordinary call.
  */
 #define MAX_VALUE 256

@@ -55,8 +55,8 @@ struct bpf_prog *cosy_jit_compile(struct bpf_prog *bpf)
 static const int *jit_enable, *jit_harden;
 
 /*
- * If the JIT is on and hardening is off, the two variables are the answer.  Otherwise it depends on the
- * caller's rights, and the kernel decides when a program is allocated.
+ * If the JIT is on and hardening is off, the two variables are the answer.  Otherwise it depends on
+ * the caller's rights, and the kernel decides when a program is allocated.
  */
 int cosy_jit_ask(bool *compiles, bool *blinds)
 {
@@ -86,8 +86,8 @@ static struct {
 static DEFINE_MUTEX(jit_lock);
 
 /*
- * True if the JIT may report which access to a BPF arena faulted, as kernels newer than 6.12 do; false
- * only if this kernel is known not to.
+ * True if the JIT may report which access to a BPF arena faulted, as kernels newer than 6.12 do;
+ * false only if this kernel is known not to.
  */
 static bool jit_tells_of_arenas __ro_after_init;
 

@@ -23,7 +23,7 @@
 #include "run/limits.h"
 #include "view/view.h"
 
-/* Most bytes of work between two safepoints, and in one piece. */
+/* Maximum bytes of work between two safepoints, and in one piece. */
 #define COSY_SLICE (16 << 10)
 
 /* Starts a RUN, in which there was no operation yet. */

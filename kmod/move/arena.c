@@ -17,8 +17,8 @@
 #include "stats.h"
 
 /*
- * Most slots that one fault maps: the first of those that follow each other, and any.  All but the
- * first slot are mapped only if they need no page.
+ * Maximum number of slots that one fault maps: the first of consecutive faults, and any fault.  All
+ * slots but the first are mapped only if they need no page.
  */
 #define FAULT_SLOTS	16UL
 #define MAX_FAULT_SLOTS 128UL

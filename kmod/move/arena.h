@@ -21,7 +21,7 @@
  *  - Entries are made in one place (slot_map), with the arena's lock held, and are never writable
  *    for a frozen page.  Fault handlers insert entries themselves and return VM_FAULT_NOPAGE: the
  *    kernel never makes an entry from a handler's answer after the handler dropped the lock.
- *  - Entries are removed before a page is frozen or leaves its slot, with the lock held and with the
+ *  - Entries are removed before a page is frozen or leaves its slot, with the lock held and the
  *    slot's mapping locked against munmap.  No stale translation is left: the kernel removes the
  *    first and the last entry of a range, and flushes the whole range (entries_remove).  The kernel
  *    may remove entries at any time.

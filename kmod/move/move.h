@@ -22,7 +22,9 @@ long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_reque
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
 long cosy_moving(struct cosy_moving *moving);
 
-/* Writes the amounts of all users for the counters in debugfs.  -EINTR when the caller is killed. */
+/*
+ * Writes the amounts of all users for the counters in debugfs.  -EINTR when the caller is killed.
+ */
 int cosy_moving_show(struct seq_file *file);
 
 #endif /* COSY_MOVE_MOVE_H */

@@ -154,7 +154,9 @@ int cosy_parcels_count(struct cosy_count *count)
 
 /* --- Read: for memory that is no arena's --------------------------------------------------- */
 
-/* A reader whose memory cannot be copied to so often in a row, though it was faulted in, fails. */
+/*
+ * A read fails after this many attempts in a row that copied nothing into memory just faulted in.
+ */
 #define FRUITLESS 16
 
 /*

@@ -275,7 +275,10 @@ static void message_send(struct cosy_port *port, const struct message *m)
 		port_wake(&port->takers, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Copies the first message, and leaves it in the queue.  1; 0: no more can come; -EAGAIN: none is there. */
+/*
+ * Copies the first message, and leaves it in the queue.  1; 0: no more can come; -EAGAIN: none is
+ * there.
+ */
 static int message_peek(struct cosy_port *port, struct message *m)
 {
 	int ret = 1;
@@ -354,7 +357,9 @@ static void message_divide(struct cosy_port *port, struct message *m)
 	m->huge = false;
 }
 
-/* Tells whether a message can be huge pages: whole ones that others hold copies of are not moved. */
+/*
+ * Tells whether a message can be huge pages: whole ones that others hold copies of are not moved.
+ */
 static bool message_may_be_huge(const struct message *m, const struct cosy_slots *s)
 {
 	return !(s->address & ~PMD_MASK) && !(m->length & ~PMD_MASK) && cosy_huge_are_alone(s);

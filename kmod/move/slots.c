@@ -97,7 +97,9 @@ noinline int cosy_slot_own_new(const struct cosy_slots *s, unsigned long k)
 	if (!page)
 		return cosy_slot_fill(s, k);
 	cosy_slots_uncount(s, k, k + 1);
-	/* Looked at once.  Read-only entries that are not counted may stay when nobody else has it. */
+	/*
+	 * Looked at once.  Read-only entries that are not counted may stay when nobody else has it.
+	 */
 	if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1 + (page == s->held)) {
 		page_thaw(page);
 		return 0;
@@ -217,7 +219,9 @@ void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 	struct cosy_piece p = {};
 	unsigned long k;
 
-	/* The child has its words in the same places; of those at its ends it may have a part only. */
+	/*
+	 * The child has its words in the same places; of those at its ends it may have a part only.
+	 */
 	cosy_huge_open_parts(s, s->count);
 	cosy_slots_unmap(s, s->count);
 	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
@@ -429,7 +433,9 @@ static bool slot_is_pinned(const struct cosy_slots *s, cosy_slot_t slot)
 	return true;
 }
 
-/* Copies the pages that do not leave their slots: shared and pinned ones, and parts of huge ones. */
+/*
+ * Copies the pages that do not leave their slots: shared and pinned ones, and parts of huge ones.
+ */
 static int slots_copy_staying(const struct cosy_slots *s, cosy_slot_t *contents)
 {
 	const cosy_slot_t *slot = s->arena->slots + s->i;

@@ -48,9 +48,10 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Clears the branch history of the compound, as the kernel's entry code clears that of user mode,
- * so that it steers no indirect branch of the kernel.  Used before every call of C and at the end.  The bytes are the instruction IBHF, in all kernels: a virtual machine cannot know which
- * kind of processor its next host will have, and older ones take it for a no-op.  Processors that
- * need their returns untrained have no IBHF and do that instead.  Changes rax, rcx and rdx.
+ * so that it steers no indirect branch of the kernel.  Used before every call of C and at the end.
+ * The bytes are the instruction IBHF, in all kernels: a virtual machine cannot know which kind of
+ * processor its next host will have, and older ones take it for a no-op.  Processors that need
+ * their returns untrained have no IBHF and do that instead.  Changes rax, rcx and rdx.
  */
 #define IBHF .byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8
 .macro FORGET_BRANCHES

@@ -7,8 +7,8 @@
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
  * when it continues.  So under a time limit safepoints are closer together, and the time is also
- * checked after every call (run->attention makes call.S check) and at each resume.  Between calls no
- * page fault is served (faults_refuse).  A compound exceeds the limit by one call at most, or by
+ * checked after every call (run->attention makes call.S check) and at each resume.  Between calls
+ * no page fault is served (faults_refuse).  A compound exceeds the limit by one call at most, or by
  * some thousand instructions.
  *
  * The steps and the time of earlier RUNs come from user memory.  A process that forges them gains a

@@ -29,7 +29,7 @@
 /* Seals that forbid writing.  Test no others: files of tmpfs begin with F_SEAL_SEAL. */
 #define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
-/* Most pages of a write, which need not begin at a page's start. */
+/* Maximum number of pages of a write, which need not begin at a page's start. */
 #define MAX_PAGES (COSY_VIEW_PAGES + 1)
 
 struct folios {
@@ -47,7 +47,9 @@ static __always_inline enum owner cached_write_owner(const struct file *file)
 	return cosy_ext4_delays(file->f_mapping) ? OWNER_EXT4 : OWNER_OTHER;
 }
 
-/* Tells whether the file's writes are neither synchronous nor limited: those are left to the call. */
+/*
+ * Tells whether the file's writes are neither synchronous nor limited: those are left to the call.
+ */
 static __always_inline bool cached_writes_are_plain(const struct file *file)
 {
 	return !(file->f_flags & (__O_SYNC | O_DSYNC)) && (file->f_flags & O_LARGEFILE) &&

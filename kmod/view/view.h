@@ -117,7 +117,7 @@ struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 add
 /* Keeps a store of view_store beside its view.  False: it is to be an ordinary store. */
 bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size);
 
-/* Most pieces that a range of a view consists of. */
+/* Maximum number of pieces that a range of a view consists of. */
 #define COSY_VIEW_PIECES (COSY_VIEW_PAGES + 2 * COSY_VIEW_STORES)
 
 /*

@@ -122,8 +122,8 @@ static __always_inline void view_mark_accessed(const struct reading *read,
 }
 
 /*
- * Reads at the end of file, where there is nothing to hold.  Beyond the last byte that the file system
- * could have, the page cache's own read does not even set the access time.
+ * Reads at the end of file, where there is nothing to hold.  Beyond the last byte that the file
+ * system could have, the page cache's own read does not even set the access time.
  */
 static s64 view_read_nothing(struct cosy_activation *run, const struct reading *read)
 {
@@ -190,7 +190,9 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(cosy_fresh_check(&run->fresh, file_inode(file)->i_sb) != COSY_GUARDS_HOLD))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
-	/* The compound itself may store by a mapping of the file: that is no call, and comes later. */
+	/*
+	 * The compound itself may store by a mapping of the file: that is no call, and comes later.
+	 */
 	if (unlikely(mapping_writably_mapped(file->f_mapping)))
 		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return 0;

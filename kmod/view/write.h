@@ -11,7 +11,9 @@ struct file;
 /* Longest write that is not left to the ordinary call. */
 #define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
 
-/* Longest write from memory other than the shared buffer: it is copied to the kernel's stack first. */
+/*
+ * Longest write from memory other than the shared buffer: it is copied to the kernel's stack first.
+ */
 #define COSY_MAX_SMALL_WRITE 256
 
 struct cosy_writing {

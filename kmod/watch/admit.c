@@ -28,9 +28,9 @@ static bool tmpfs_is_plain(const struct super_block *sb)
 }
 
 /*
- * Reading a mapped hole makes a clean page, which counts as a block until it is dropped: on demand of
- * the administrator, or where there is swap.  A file without blocks has no such page, nor has one
- * whose blocks are as many as its size needs.
+ * Reading a mapped hole makes a clean page, which counts as a block until it is dropped: on demand
+ * of the administrator, or where there is swap.  A file without blocks has no such page, nor has
+ * one whose blocks are as many as its size needs.
  */
 static bool tmpfs_keeps_blocks(const struct inode *inode)
 {

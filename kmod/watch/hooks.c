@@ -302,9 +302,9 @@ static int __init kind_register(enum kind kind)
 	u32 i;
 
 	/*
-	 * RECURSION asks ftrace for its guard, which also keeps preemption off while a hook runs.  The
-	 * guard leaves out a hook that is called inside another one.  There is none: no hook calls a
-	 * traced function, and no tracer's function makes a change, since it may not sleep.
+	 * RECURSION asks ftrace for its guard, which also keeps preemption off while a hook runs.
+	 * The guard leaves out a hook that is called inside another one.  There is none: no hook
+	 * calls a traced function, and no tracer's function makes a change, since it may not sleep.
 	 */
 	ops->func = kind_function[kind];
 	ops->flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION;

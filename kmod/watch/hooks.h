@@ -4,9 +4,9 @@
  *
  * Traced are the file systems' own operations, by the addresses in their tables: the kernel calls
  * them with all locks held that the change needs.  Some others are traced by name: opening a file,
- * and what changes a process's credentials, directories, namespaces and filters, or lets another process
- * share its memory, directories or descriptors.  All are registered when the
- * module is loaded, never on demand of a user, and cannot be switched off (FTRACE_OPS_FL_PERMANENT).
+ * and what changes a process's credentials, directories, namespaces and filters, or lets another
+ * process share its memory, directories or descriptors.  All are registered when the module is
+ * loaded, never on demand of a user, and cannot be switched off (FTRACE_OPS_FL_PERMANENT).
  */
 #ifndef COSY_HOOKS_H
 #define COSY_HOOKS_H

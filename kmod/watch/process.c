@@ -51,7 +51,9 @@ static bool process_is_observed(void)
 	return work;
 }
 
-/* A new namespace's maps are written once, without a hook.  Until then owners have other numbers. */
+/*
+ * A new namespace's maps are written once, without a hook.  Until then owners have other numbers.
+ */
 static bool ids_are_mapped(void)
 {
 	const struct user_namespace *ns = current_user_ns();

@@ -72,8 +72,8 @@ static DECLARE_DELAYED_WORK(heart, beat);
 
 /*
  * A tracer that is being attached to the same function replaces the call for a moment, so only one
- * that is missing at several beats in a row is lost.  Until then there are no READs, and no answer of
- * before holds.  Hooks that cannot be taken away any more keep the module.
+ * that is missing at several beats in a row is lost.  Until then there are no READs, and no answer
+ * of before holds.  Hooks that cannot be taken away any more keep the module.
  */
 static void beat(struct work_struct *unused)
 {

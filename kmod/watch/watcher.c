@@ -133,8 +133,8 @@ static void slot_remove(struct cosy_watch_slot *slot)
 	/* Others only take silent ones out, whose answers have ended. */
 	if (!hlist_unhashed(&slot->node)) {
 		/*
-		 * Answers that were kept for this slot are stale from now on.  The word changes before
-		 * the bucket does, which hooks look at without the lock.
+		 * Answers that were kept for this slot are stale from now on.  The word changes
+		 * before the bucket does, which hooks look at without the lock.
 		 */
 		word_change(slot->watcher, slot->word);
 		smp_mb__after_atomic();
@@ -148,7 +148,9 @@ static __always_inline bool slot_is_way(const struct cosy_watch_slot *slot)
 	return slot->word == COSY_WATCH_WAY;
 }
 
-/* Returns the slot that a watcher has for this use of an inode, or NULL.  Under the bucket's lock. */
+/*
+ * Returns the slot that a watcher has for this use of an inode, or NULL.  Under the bucket's lock.
+ */
 static struct cosy_watch_slot *bucket_search(struct bucket *bucket,
 					     const struct cosy_watch_slot *as)
 {
@@ -188,7 +190,10 @@ static __always_inline void slot_want(struct cosy_watch_slot *wanted, struct cos
 	wanted->bucket = bucket_of(inode->i_sb, inode->i_ino);
 }
 
-/* Returns the slot that the watcher has of what is wanted, which is this READ's from now on; or NULL. */
+/*
+ * Returns the slot that the watcher has of what is wanted, which is this READ's from now on; or
+ * NULL.
+ */
 static __always_inline struct cosy_watch_slot *slot_again(const struct cosy_watch_slot *wanted)
 {
 	struct bucket *bucket = &buckets[wanted->bucket];
@@ -207,7 +212,9 @@ static __always_inline struct cosy_watch_slot *slot_again(const struct cosy_watc
 	return own;
 }
 
-/* Registers what is wanted in a slot.  False: the bucket is full, or the user has its share of it. */
+/*
+ * Registers what is wanted in a slot.  False: the bucket is full, or the user has its share of it.
+ */
 static __always_inline bool slot_add(struct cosy_watch_slot *slot,
 				     const struct cosy_watch_slot *wanted)
 {
@@ -562,7 +569,9 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm)
 		return ERR_PTR(-ENOSPC);
 	}
 	error = pages_make(watcher);
-	/* A process that makes one watcher after another never finds an earlier one's answer valid. */
+	/*
+	 * A process that makes one watcher after another never finds an earlier one's answer valid.
+	 */
 	if (!error)
 		atomic64_set(cosy_watch_word(watcher, COSY_WATCH_WAY), get_random_u64() >> 2);
 	if (!error)

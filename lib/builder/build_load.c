@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* build_load.c - a builder's compound, loaded: apart, because programs that only build do not load. */
+/*
+ * build_load.c - a builder's compound, loaded: apart, because programs that only build do not load.
+ */
 #include <stdlib.h>
 
 #include <cosy/builder.h>

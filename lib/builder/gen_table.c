@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gen_table.c - prints calls.json: each system call and operation that a compound may make, or why it
- * may not, for bindings to other languages and for tools.
+ * gen_table.c - prints calls.json: each system call and operation that a compound may make, or why
+ * it may not, for bindings to other languages and for tools.
  *
  *	abi		"x86-64": the numbers of `calls` are this machine's
  *	calls		number, name, arguments, specialised; denied (the reason) instead of the latter two

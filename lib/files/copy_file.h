@@ -19,7 +19,9 @@ static inline mode_t libcosy_copy_mode(const struct stat *stat, uint32_t flags)
 	return stat->st_mode & (flags & COSY_COPY_OWNER ? 07777 : 0777);
 }
 
-/* Copies the regular file `name` to a new one of that name.  0, or an errno; EEXIST: nothing done. */
+/*
+ * Copies the regular file `name` to a new one of that name.  0, or an errno; EEXIST: nothing done.
+ */
 int libcosy_copy_file(int from_dirfd, int to_dirfd, const char *name, uint32_t flags, char *buffer);
 
 /* Gives an open file or directory the source's attributes, as far as `flags` ask for. */

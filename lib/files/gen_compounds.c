@@ -70,7 +70,8 @@ static void build_stat(struct cosy_builder *b)
 
 /*
  * Reads each file, one after the other in the buffer, until one may not have fitted or a signal
- * interrupts.  That file stays open, because what a FIFO or terminal has given cannot be read again.
+ * interrupts.  That file stays open, because what a FIFO or terminal has given cannot be read
+ * again.
  */
 static void build_read(struct cosy_builder *b)
 {
@@ -122,7 +123,7 @@ static void build_read(struct cosy_builder *b)
 	cosy_end(b);
 }
 
-/* --- Printing ------------------------------------------------------------------------------------ */
+/* --- Printing --------------------------------------------------------------------------------- */
 
 /* Returns a digest by FNV-1a, with another start for each of two words. */
 static uint64_t digest(const unsigned char *bytes, size_t count, uint64_t start)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* Most descriptors that the levels keep open, besides one that is to be closed. */
+/* Maximum number of descriptors that the levels keep open, besides one that is to be closed. */
 #define MAX_LEVELS_OPEN 15
 
 struct level {

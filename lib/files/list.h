@@ -19,11 +19,11 @@ enum list_attributes {
 /* Serves one directory after the other.  Zeroed, it is empty. */
 struct libcosy_list {
 	enum list_attributes attributes;
-	bool dots;	/* list "." and "..", as well */
-	bool described; /* the portion has struct cosy_dirent, with attributes, of the compound */
-	int fd;		/* of the caller's directory; -1: none */
-	char *buffer;	/* ordinary memory */
-	char *shared; /* LIST_SHARED bytes of the shared buffer, which the compound fills; or NULL */
+	bool dots;	  /* list "." and "..", as well */
+	bool described;	  /* the portion has struct cosy_dirent, with attributes, of the compound */
+	int fd;		  /* of the caller's directory; -1: none */
+	char *buffer;	  /* ordinary memory */
+	char *shared;	  /* NULL, or LIST_SHARED bytes in the shared buffer for the compound */
 	char *portions;	  /* the one of the two that has the portion */
 	size_t at, end;	  /* of the portion */
 	size_t portion;	  /* bytes to ask for next */

@@ -23,7 +23,7 @@ s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int
 s64 libcosy_do_file_open(int dirfd, const char *path, int flags, bool writes);
 s64 libcosy_do_file_some(int fd, void *buffer, u64 size, bool writes);
 s64 libcosy_do_file_rest(int fd, s64 done, char *buffer, u64 left, bool writes);
-/* Most bytes of entries that the kernel lists at once. */
+/* Maximum bytes of entries that the kernel lists at once. */
 #define COSY_MAX_LISTED (64u << 10)
 /*
  * List some entries of a directory, without their attributes, and return their bytes; `is_first`:
@@ -42,8 +42,8 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
  */
 s64 libcosy_do_scan_tree(struct libcosy_interp *in, void *tree, void *buffer, u64 size);
 /*
- * Buffers are addresses, of which nothing is known yet.  Do an epoll_read; its epoll_wait alone; the
- * read of arrival `i`, if it is wanted; those from `next` on.
+ * Buffers are addresses, of which nothing is known yet.  Do an epoll_read; its epoll_wait alone;
+ * the read of arrival `i`, if it is wanted; those from `next` on.
  */
 s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout);
 s64 libcosy_do_epoll_wait(int epfd, u64 buffer, u64 size, u32 max, int timeout);

@@ -11,8 +11,8 @@
 #include "interp/interp.h"
 
 /*
- * Executes operation `number`: arguments in r1-r5, result in r0, r1-r5 zeroed.  With in->left it has
- * left instead, and r1-r5 say what remains.
+ * Executes operation `number`: arguments in r1-r5, result in r0, r1-r5 zeroed.  With in->left it
+ * has left instead, and r1-r5 say what remains.
  */
 void libcosy_interp_op(struct libcosy_interp *in, u32 number);
 

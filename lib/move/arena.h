@@ -66,8 +66,8 @@ int libcosy_arenas_clear(char *memory, size_t count);
 bool libcosy_arenas_may_have_written(char *memory, size_t count);
 
 /*
- * move.c's: empties whole pages that are to be written, so that nothing there is shared, or gone.  False with
- * ENOMEM: something still is, so they must not be written.
+ * move.c's: empties whole pages that are to be written, so that nothing there is shared, or gone.
+ * False with ENOMEM: something still is, so they must not be written.
  */
 bool libcosy_own(void *memory, size_t count);
 

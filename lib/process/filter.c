@@ -26,7 +26,7 @@ static struct {
 	bool early;	       /* fd had to be opened when the process began */
 	uint32_t lacked;       /* of needed[], a bit each: see there */
 	uint64_t objects_seen; /* objects loaded when none of them could arm a filter */
-	bool clock; /* filters that were there when the device was opened let clock_gettime through */
+	bool clock;	 /* filters armed before the device was opened let clock_gettime through */
 	bool unsettled;	 /* what was taken last has the number that opening gave it */
 	const char *why; /* why it cannot be used for good, in this process and its children */
 } prepared = {.fd = -1, .clock = true};

@@ -27,10 +27,10 @@ void libcosy_filter_prepare(void);
 bool libcosy_filter_prepare_child(int context_fd);
 
 /*
- * Returns a descriptor of the device that filters let this thread use, which it opens if need be,
- * or a negative errno with the reason in *why: of opening, or -EPERM if a filter forbids it, or may.
- * Leaves errno as it is.  To be called, under the context's lock, before anything else is asked of the kernel.
- * Either libcosy_filter_settle or libcosy_filter_put is to follow.
+ * Returns a descriptor of the device, which it opens if need be and which filters let this thread
+ * use.  Otherwise returns a negative errno with the reason in *why: open's, or -EPERM if a filter
+ * forbids the use, or may forbid it.  Leaves errno as it is.  Called under the context's lock,
+ * before any other system call.  The caller then calls libcosy_filter_settle or libcosy_filter_put.
  */
 int libcosy_filter_take(const char **why);
 

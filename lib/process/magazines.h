@@ -3,9 +3,9 @@
  * magazines.h - blocks of malloc that a thread's compounds take and give back without leaving the
  * kernel.
  *
- * All blocks are the C library's (compiler/pass/runtime/heap.c).  A compound leaves for libcosy when
- * a magazine is empty, and when many freed blocks wait.  What is left goes to free when the thread
- * exits.
+ * All blocks are the C library's (compiler/pass/runtime/heap.c).  A compound leaves for libcosy
+ * when a magazine is empty, and when many freed blocks wait.  What is left goes to free when the
+ * thread exits.
  */
 #ifndef COSY_LIB_MAGAZINES_H
 #define COSY_LIB_MAGAZINES_H

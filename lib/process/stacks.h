@@ -60,7 +60,7 @@ struct libcosy_activation {
 	struct cosy_state state;
 };
 
-/* Most activations of one thread at a time: regions in signal handlers nest. */
+/* Maximum number of activations of one thread: regions in signal handlers nest. */
 #define COSY_ACTIVATIONS 32
 
 /* The place on the native stack from which a block is asked for. */

@@ -3,8 +3,8 @@
  * start.c - libcosy's work when a program starts and ends, with or without a region.
  *
  * Each function of libc's that is called costs a look-up by the dynamic linker, and each page that
- * is touched a fault, and the mapping of the pages around it.  So this calls nothing but arming.c and
- * refer.c, which lie beside it (see the list of what each program runs in CMakeLists.txt).
+ * is touched a fault, and the mapping of the pages around it.  So this calls nothing but arming.c
+ * and refer.c, which lie beside it (see the list of what each program runs in CMakeLists.txt).
  */
 #include "process/arming.h"
 #include "process/context.h"

@@ -20,8 +20,8 @@
 #define MEASURED (2 * COSY_RECALL_LEVEL(1))
 #define WARMED	 (MEASURED / 8)
 /*
- * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs, and
- * later windows, may do something else than the native twin did while it was measured: by 1/5.
+ * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs,
+ * and later windows, may do something else than the native twin did while it was measured: by 1/5.
  */
 #define MANY_RUNS      16
 #define TOLERATED      16
@@ -170,7 +170,9 @@ static void window_begin(uint64_t length, bool warm)
 	pace.open = pace.entered;
 }
 
-/* Begins the next window, which ends at a level, if it is known how long that part takes natively. */
+/*
+ * Begins the next window, which ends at a level, if it is known how long that part takes natively.
+ */
 static void window_next(void)
 {
 	const uint64_t total = pace.total + window_saved();

@@ -13,8 +13,8 @@
  * left native in the user's next ones.  If few long RUNs fill the first window, 1/5 holds there as
  * well: they may do something else than what was measured natively.
  *
- * The native paces are kept in the user's history, since a process that enters early has none of its
- * own.  Only one region of a process is measured, the first one that enters, and only while the
+ * The native paces are kept in the user's history, since a process that enters early has none of
+ * its own.  Only one region of a process is measured, the first one that enters, and only while the
  * process has one thread.
  */
 #ifndef COSY_LIB_PACE_H
@@ -33,8 +33,8 @@ uint32_t libcosy_pace_level(const struct cosy_region *owner);
 void libcosy_pace_recall(const struct cosy_region *owner, const struct cosy_recall *recall);
 
 /*
- * Notes that the query is answered before which the native pace was taken.  The query's own time says
- * how long an instruction of the kernel's takes on this machine.
+ * Notes that the query is answered before which the native pace was taken.  The query's own time
+ * says how long an instruction of the kernel's takes on this machine.
  */
 void libcosy_pace_answered(const struct cosy_region *owner);
 

@@ -307,8 +307,8 @@ static enum run_step run_after(struct libcosy_thread *thread, struct cosy_loaded
 
 /*
  * Goes on after a turn of the kernel's that did not end the compound; `err` is its result.  Six
- * arguments in registers: a struct of them would lie on the stack of libcosy_run_bound, and each RUN
- * would make room for it.
+ * arguments in registers: a struct of them would lie on the stack of libcosy_run_bound, and each
+ * RUN would make room for it.
  */
 __attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_thread *thread,
 								struct cosy_loaded *loaded,

@@ -19,8 +19,8 @@
 #define STATES (COSY_REGION_SEEN | COSY_REGION_UNSEEN | COSY_REGION_ADMITTED)
 
 /*
- * A compilation that the history advises costs at most this share of the expected run time: no run may
- * need more than 1.05 times what it needs without marks.
+ * A compilation that the history advises costs at most this share of the expected run time: no run
+ * may need more than 1.05 times what it needs without marks.
  */
 #define HISTORY_SHARE 20
 /*
@@ -168,8 +168,8 @@ static uint64_t tier_calls(const struct cosy_region *owner)
 }
 
 /*
- * Returns what a call saves: as measured in the native twin, where entries and loops have lost their
- * part already.  Without a measurement it is the compiler's guess, less what loops lost.
+ * Returns what a call saves: as measured in the native twin, where entries and loops have lost
+ * their part already.  Without a measurement it is the compiler's guess, less what loops lost.
  */
 static uint32_t tier_call_gain(const struct cosy_region *owner)
 {

@@ -16,7 +16,7 @@
 
 #define SESSION_DEPTH 6
 
-/* Most calls for each of them: larger files than one operation is meant for make more. */
+/* Maximum calls of a session, on average: files that are too large for one operation need more. */
 #define MAX_WHOLE_CALLS 64
 
 /* Part of a ptrace stop's time that may remain after its mean has been subtracted. */
@@ -101,8 +101,8 @@ struct finding *finding_new(struct advice *advice, enum advise_way way, struct s
 /* --- Regions ------------------------------------------------------------------------ */
 
 /*
- * Returns the saving of so many calls.  `remains` is the part of each that remains; below 0 or above
- * MAX_PART it is the instructions that each saves.
+ * Returns the saving of so many calls.  `remains` is the part of each that remains; below 0 or
+ * above MAX_PART it is the instructions that each saves.
  */
 static double class_saved(const struct profile *profile, uint64_t calls, double cpu, double remains)
 {

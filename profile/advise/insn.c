@@ -51,7 +51,9 @@ static void pointer_classify(const cs_insn *insn, struct insn *ret)
 	const cs_x86_op *to = insn->detail->x86.operands;
 
 	if (insn->id == X86_INS_JMP) {
-		/* A table of addresses, or a call at the end, which is of a member or a variable. */
+		/*
+		 * A table of addresses, or a call at the end, which is of a member or a variable.
+		 */
 		ret->kind = to->type == X86_OP_REG || to->mem.index != X86_REG_INVALID
 				    ? INSN_POINTER_JUMP
 				    : INSN_END;

@@ -16,8 +16,8 @@ enum insn_kind {
 	INSN_POINTER_JUMP,   /* to an address in a register or in memory */
 	INSN_CALL,	     /* of `target` */
 	INSN_POINTER_CALL,   /* of an address in a register or in memory */
-	INSN_MEMORY_CALL, /* of an address in memory at `target`: an entry of the GOT, or a variable */
-	INSN_COMPARE_EINTR, /* of 32 bits with that error's number */
+	INSN_MEMORY_CALL,    /* of an address in memory at `target`: a GOT entry or a variable */
+	INSN_COMPARE_EINTR,  /* of 32 bits with that error's number */
 };
 
 struct insn {

@@ -23,8 +23,9 @@ void places_destroy(struct places *places);
 struct place place_find(struct places *places, const char *object, uint64_t address);
 
 /*
- * Finds the line of a call in a loop of the function, in whichever function of the source the loop is: where
- * the compiler has put one function into another, the line that calls it.  `function` 0: as place_find.
+ * Finds the line of a call in a loop of the function, in whichever function of the source the loop
+ * is: where the compiler has put one function into another, the line that calls it.  `function` 0:
+ * as place_find.
  */
 struct place place_find_loop(struct places *places, const char *object, uint64_t function,
 			     uint64_t address);

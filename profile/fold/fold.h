@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fold.h - makes a profile from events while they arrive.  No I/O; its memory does not grow with the
- * number of calls.  Every field of an event may be hostile; event_check has passed it.
+ * fold.h - makes a profile from events while they arrive.  No I/O; its memory does not grow with
+ * the number of calls.  Every field of an event may be hostile; event_check has passed it.
  */
 #ifndef COSY_PROFILE_FOLD_H
 #define COSY_PROFILE_FOLD_H

@@ -16,7 +16,9 @@ struct useless {
 	} waits[LIMIT_WAITS];
 };
 
-/* Counts the call if it is one; `file` is as it was before the call; its `contents` are kept here. */
+/*
+ * Counts the call if it is one; `file` is as it was before the call; its `contents` are kept here.
+ */
 void useless_count(struct useless *useless, struct profile *profile,
 		   const struct fold_process *process, struct open_file *file,
 		   const struct event_call *call, enum call_origin origin, uint32_t site);

@@ -9,7 +9,9 @@
 #define DIGEST_BYTES 64
 #define DIGEST_WORDS (DIGEST_BYTES / 8)
 
-/* Number for `size` bytes, with zeros up to a whole word; never 0, which means that there is none. */
+/*
+ * Number for `size` bytes, with zeros up to a whole word; never 0, which means that there is none.
+ */
 static inline unsigned int digest_words(const unsigned long long *words, unsigned long long size)
 {
 	unsigned long long hash = 0x9e3779b97f4a7c15ULL;

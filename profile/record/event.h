@@ -39,12 +39,11 @@ struct event_header {
 	 * the part of the crossing that counts as time between two calls.
 	 */
 	int32_t call_cost;
-	uint32_t gap_cost;  /* and between two calls of a thread */
-	uint32_t null_call; /* ns that getppid takes here while nobody records */
-	uint32_t read_call; /* and a read of one byte of a file */
-	uint32_t added;	    /* ns that recording adds to a call in all: more than the two above */
-	uint32_t
-		read_block; /* ns by which a read of EVENT_BLOCK bytes from the page cache is dearer */
+	uint32_t gap_cost;   /* and between two calls of a thread */
+	uint32_t null_call;  /* ns that getppid takes here while nobody records */
+	uint32_t read_call;  /* and a read of one byte of a file */
+	uint32_t added;	     /* ns that recording adds to a call in all: more than the two above */
+	uint32_t read_block; /* ns that EVENT_BLOCK bytes from the page cache add to a read */
 	uint32_t copy_block; /* ns that copying as many takes in a program */
 };
 

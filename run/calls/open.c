@@ -217,7 +217,9 @@ static int dup_to(int fd, int copy, const int *flags)
 	metadata_forget(copy);
 	if (mine)
 		relax_closing(copy);
-	/* Until the copy has a name here, others read by it at the position that the kernel knows. */
+	/*
+	 * Until the copy has a name here, others read by it at the position that the kernel knows.
+	 */
 	source = mine ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
 	held = mine ? file_duplicating(fd) : NULL;
 	replaced = mine ? file_replacing(copy) : NULL;
@@ -247,8 +249,8 @@ int dup3(int fd, int copy, int flags)
 }
 
 /*
- * Tells whether O_ASYNC, as which a lease shows, is the program's own.  A file that stays plain has no
- * lease of the library's, once nobody is at work on it.  To be asked before the kernel is.
+ * Tells whether O_ASYNC, as which a lease shows, is the program's own.  A file that stays plain has
+ * no lease of the library's, once nobody is at work on it.  To be asked before the kernel is.
  */
 static bool async_is_own(int fd)
 {

@@ -152,7 +152,10 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		lease_make_way((int)c);
 		break;
 	case SYS_openat2:
-		/* Its flags are in the program's memory, which only the kernel can read without fear. */
+		/*
+		 * Its flags are in the program's memory, which only the kernel can read without
+		 * fear.
+		 */
 		lease_return_all(GUARD_READ_ONLY);
 		break;
 	case SYS_exit:

@@ -13,8 +13,8 @@
 
 /*
  * Surround what has this process's descriptors, or what they name, shared with another process: the
- * first replugs everything and settles what is relaxed, and nothing is specialised until the second.
- * UNTIL_CLOSED: the other one shares the files that are open then.  They nest.
+ * first replugs everything and settles what is relaxed, and nothing is specialised until the
+ * second.  UNTIL_CLOSED: the other one shares the files that are open then.  They nest.
  */
 void share_begin(enum guard why, enum how_long how_long);
 void share_end(void);

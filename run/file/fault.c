@@ -12,8 +12,8 @@ static enum { UNARMED, ARMED, FORBIDDEN } state;
 void (*fault_before_death)(void);
 
 /*
- * fault_copy copies by one instruction (arch/).  To give up in the middle, the handler goes on after
- * it, so it has to know both addresses.
+ * fault_copy copies by one instruction (arch/).  To give up in the middle, the handler goes on
+ * after it, so it has to know both addresses.
  */
 extern const char fault_copying[] __attribute__((visibility("hidden")));
 extern const char fault_copied[] __attribute__((visibility("hidden")));

@@ -252,8 +252,8 @@ unsigned int file_used(void);
 void file_count_reads(void);
 
 /*
- * Returns a specialised file's lease, which `fd` names or nothing does any more (-1), and its window;
- * under LOCKED.  window.c sets it before it specialises the first file.
+ * Returns a specialised file's lease, which `fd` names or nothing does any more (-1), and its
+ * window; under LOCKED.  window.c sets it before it specialises the first file.
  */
 extern void (*file_give_back)(struct file *file, int fd);
 

@@ -213,9 +213,9 @@ static bool is_owner(int fd)
 }
 
 /*
- * Tells whether a refusal is a security module's, which may note each one (AppArmor's `k`).  Nothing
- * else refuses a file's owner.  A process with CAP_LEASE may be refused since it has it in a user
- * namespace only; then its own files are still leased to it.
+ * Tells whether a refusal is a security module's, which may note each one (AppArmor's `k`).
+ * Nothing else refuses a file's owner.  A process with CAP_LEASE may be refused since it has it in
+ * a user namespace only; then its own files are still leased to it.
  */
 static bool lease_is_forbidden(int fd)
 {

@@ -147,7 +147,9 @@ static struct watchdog_page *page_map(int fd)
 	return place;
 }
 
-/* Becomes the watchdog; until then the child shares memory, but no descriptors, with the program. */
+/*
+ * Becomes the watchdog; until then the child shares memory, but no descriptors, with the program.
+ */
 static void child_run(void)
 {
 	for (int i = 0; i < 4; i++)
@@ -162,9 +164,9 @@ static void child_run(void)
 }
 
 /*
- * Makes a process that runs `run` on `stack`, of this memory and without a signal when it ends, so that
- * waits of the program's do not find it, except by __WALL and __WCLONE.  Returns its number, or a
- * negative errno.  In arch/.
+ * Makes a process that runs `run` on `stack`, of this memory and without a signal when it ends, so
+ * that waits of the program's do not find it, except by __WALL and __WCLONE.  Returns its number,
+ * or a negative errno.  In arch/.
  */
 __attribute__((visibility("hidden"))) long watchdog_clone(unsigned long flags, char *stack,
 							  void (*run)(void));

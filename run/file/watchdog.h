@@ -21,7 +21,8 @@
  *
  * So the watchdog returns no lease of which the program does not learn: one that was taken before
  * `turn` became odd has its word and its fd there, and none is kept that was taken after.  A reader
- * looks at the word after its copy, as at those of cosyd (cosyd/protocol.h says why that is enough).
+ * looks at the word after its copy, as at those of cosyd (cosyd/protocol.h says why that is
+ * enough).
  *
  * The command is found from the library's own path, by which the dynamic linker has loaded it.
  *

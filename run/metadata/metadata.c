@@ -71,8 +71,9 @@ void metadata_opened(int fd, int flags, uint64_t before)
 		return;
 	metadata_forget(fd);
 	/*
-	 * A directory that the process's only thread opens changes the word once.  If it changed more
-	 * often, or this is no directory, somebody else opened one, whose number is not known here.
+	 * A directory that the process's only thread opens changes the word once.  If it changed
+	 * more often, or this is no directory, somebody else opened one, whose number is not known
+	 * here.
 	 */
 	if (before && !(flags & ((O_TMPFILE & ~O_DIRECTORY) | O_PATH)) && alone() &&
 	    metadata_numbers() == before + 1 && (flags & O_DIRECTORY || number_is_directory(fd)))
@@ -383,8 +384,8 @@ static bool table_wants(const struct set *set, struct table *table)
 /* --- Serving --------------------------------------------------------------------------------- */
 
 /*
- * Returns the length of the path before its last component, and that of the component.  Blocks of 16
- * bytes are in one page with a byte of the path.
+ * Returns the length of the path before its last component, and that of the component.  Blocks of
+ * 16 bytes are in one page with a byte of the path.
  */
 static unsigned int path_prefix(const char *path, unsigned int *length)
 {

@@ -48,8 +48,8 @@ static inline void metadata_forget(int fd)
 }
 
 /*
- * Surround an open: a directory that is opened gets a number that named nothing before, so tables of
- * other numbers hold.  The first returns what the second takes.
+ * Surround an open: a directory that is opened gets a number that named nothing before, so tables
+ * of other numbers hold.  The first returns what the second takes.
  */
 uint64_t metadata_numbers(void);
 void metadata_opened(int fd, int flags, uint64_t before);

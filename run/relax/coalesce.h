@@ -36,7 +36,7 @@
 #define COALESCE_LEN	    ((1ULL << 20) - 1)
 #define COALESCE_GENERATION (1ULL << 32)
 
-/* Its lower half is zero when there is nothing to hand over; the stubs look at it. */
+/* Its lower half is zero if there is nothing to hand over.  The stubs (relax_calls.S) test it. */
 extern uint64_t coalesce_word;
 
 static inline bool coalesce_pending(void)
@@ -64,8 +64,9 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len);
 bool coalesce_begin(int fd, unsigned int what);
 
 /*
- * Where bytes that are not in the buffer come from: REFLINK.  `hand_over` writes them to `to`, `end`
- * gives the source up, with nothing pending; both with signals blocked.  `is_broken`: its lease is.
+ * Where bytes that are not in the buffer come from: REFLINK.  `hand_over` writes them to `to`,
+ * `end` gives the source up, with nothing pending; both with signals blocked.  `is_broken`: its
+ * lease is.
  */
 struct coalesce_source {
 	void (*hand_over)(int to);

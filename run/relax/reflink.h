@@ -4,8 +4,8 @@
  *
  * A program that writes a buffer that it has just read into may have looked at the bytes, so they
  * are read all the same.  The write compares them with the source's.  If they are equal it need
- * not copy them: the destination is told to share the source's blocks (FICLONERANGE), for many
- * such writes at once.
+ * not copy them: one FICLONERANGE for many such writes makes the destination share the source's
+ * blocks.
  *
  * Until that is done nothing may change the source, so there is a read lease on it.  The
  * destination is the file whose writes are coalesced (coalesce.h), with REFLINK in coalesce_word,

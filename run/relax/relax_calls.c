@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * relax_calls.c - the slow path of relax_calls.def's stubs, and the calls that need more than a stub.
+ * relax_calls.c - the slow path of relax_calls.def's stubs, and the calls that need more than a
+ * stub.
  *
- * The stubs are in arch/.  A stub has no frame.  Unless there is something to settle it jumps to the C library's function,
- * and leaves the arguments, whatever their number and types, where they are.
+ * The stubs are in arch/.  A stub has no frame.  Unless there is something to settle it jumps to
+ * the C library's function, and leaves the arguments, whatever their number and types, where they
+ * are.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -20,8 +20,8 @@
 
 /*
  * Take and return a lease of `kind`: F_RDLCK, or F_WRLCK, which is granted when nobody else has the
- * file open at all.  Signals are blocked.  When a lease is broken its signal calls `broken`, which is
- * the same for all leases.
+ * file open at all.  Signals are blocked.  When a lease is broken its signal calls `broken`, which
+ * is the same for all leases.
  */
 bool relax_lease_take(int fd, int kind, void (*broken)(void));
 void relax_lease_return(int fd);

@@ -52,7 +52,8 @@ static constexpr uint64_t MaxTableSize = 512;
 /// Even larger ones are reached where they are.
 static constexpr uint64_t MaxKeptSize = 4096;
 
-/// Most addresses loaded once, at the function's entry: more would be spilled.
+/// Maximum number of addresses that are loaded once, at the function's entry:
+/// more would be spilled.
 static constexpr unsigned MaxHoisted = 24;
 
 static SmallVector<AllocaInst *, 8> allocasOf(Function &F) {

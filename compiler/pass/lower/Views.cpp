@@ -47,7 +47,7 @@ static constexpr uint64_t MinBytes = 512;
 /// A load through a view costs some 60 instructions, a copy one for 8 bytes.
 static constexpr uint64_t BytesPerAccess = 512;
 static constexpr unsigned MaxAccesses = 8;
-/// Most accesses where the number of bytes read is not a constant.
+/// Maximum number of accesses if the number of bytes read is not a constant.
 static constexpr unsigned MaxAccessesUnknown = 2;
 
 namespace {

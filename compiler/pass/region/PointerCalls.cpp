@@ -42,7 +42,7 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumPromoted, "Number of calls by pointer promoted");
 ALWAYS_ENABLED_STATISTIC(NumTargets, "Number of functions that they call");
 
-/// Most functions that one call is promoted for.
+/// Maximum number of functions that one call is promoted for.
 static constexpr unsigned MaxTargets = 8;
 
 /// Values that are looked at to find them.

@@ -2,14 +2,14 @@
 /*
  * heap.c - gives compounds bodies of malloc and its kin, as runtime.c does for other functions.
  *
- * Every block is one of the C library's malloc, so that it may come from outside, stay, and be freed
- * anywhere.  A compound cannot call malloc without leaving the kernel.  So the thread has magazines
- * of blocks (Bonwick and Adams, USENIX 2001), one for each size: libcosy fills an empty one with
- * several calls of malloc at once, and blocks that the compound frees go back there.  Freed blocks
- * that find no room wait until there are many, for one call that frees all.
+ * Every block is one of the C library's malloc, so that it may come from outside, stay, and be
+ * freed anywhere.  A compound cannot call malloc without leaving the kernel.  So the thread has
+ * magazines of blocks (Bonwick and Adams, USENIX 2001), one for each size: libcosy fills an empty
+ * one with several calls of malloc at once, and blocks that the compound frees go back there.
+ * Freed blocks that find no room wait until there are many, for one call that frees all.
  *
- * A block's size is in its header, as glibc has it; libcosy tries that out before a region with such
- * functions enters (lib/process/magazines.c).
+ * A block's size is in its header, as glibc has it; libcosy tries that out before a region with
+ * such functions enters (lib/process/magazines.c).
  *
  * Blocks are taken and put by atomic operations: a signal's handler may interrupt the interpreter
  * anywhere, and enter a region of its own.  `count` may then be wrong, and is a hint only.
@@ -39,7 +39,9 @@ struct magazines {
 	unsigned long freed_count;
 };
 
-/* libcosy's: the thread's magazines; fills one and returns a block; frees those that wait, and one. */
+/*
+ * libcosy's: the thread's magazines; fills one and returns a block; frees those that wait, and one.
+ */
 struct magazines *__cosy_magazines(void);
 void *__cosy_magazine_fill(struct magazines *magazines, size_t class) __attribute__((nothrow));
 void __cosy_magazines_free(struct magazines *magazines, void *block) __attribute__((nothrow));

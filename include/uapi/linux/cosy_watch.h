@@ -59,8 +59,8 @@ struct cosy_watch_entry {
  * READ: the cached entries of a directory around one of them, with their attributes, in the order
  * of the directory cache.  The caller needs the permissions of opendir, readdir and stat.
  *
- * EAGAIN: something is being changed, another thread makes a READ, or the maps of the process's user
- * namespace are not written yet; make the call instead.
+ * EAGAIN: something is being changed, another thread makes a READ, or the maps of the process's
+ * user namespace are not written yet; make the call instead.
  * ENOENT: the cache has no such entry.  EOPNOTSUPP: there are no attributes of this directory to
  * give out.  ECANCELED: the watcher has ended.  EXDEV: the caller is not the watcher's process.
  * EPERM: an observer of system calls has to see each stat of one of the threads.  Others as

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bound.S - wraps functions that look at who calls them: each calls bound.c first, and then jumps to libc's. */
+/*
+ * bound.S - wraps functions that look at who calls them: each calls bound.c first, and then jumps
+ * to libc's.
+ */
 #include "arch/x86_64/function.h"
 
 .macro SAVE register

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fault_copy.S - file/fault.h's copy: by one instruction, which leaves in rcx how much it has not copied. */
+/*
+ * fault_copy.S - file/fault.h's copy: by one instruction, which leaves in rcx how much it has not
+ * copied.
+ */
 #include "arch/x86_64/function.h"
 
 	.hidden	fault_copy, fault_copying, fault_copied

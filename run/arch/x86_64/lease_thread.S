@@ -2,8 +2,8 @@
 /*
  * lease_thread.S - where the handler of the lease thread's signal returns to.
  *
- * Debuggers know a signal's frame by its two instructions, and look for the function one byte before
- * the address that a frame returns to.
+ * Debuggers know a signal's frame by its two instructions, and look for the function one byte
+ * before the address that a frame returns to.
  */
 #include <sys/syscall.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw.S - wraps syscall(2).  It has no frame: the child of a clone with a stack of its own returns by
- * what is on top of that.
+ * raw.S - wraps syscall(2).  It has no frame: the child of a clone with a stack of its own returns
+ * by what is on top of that.
  */
 #include "arch/x86_64/function.h"
 

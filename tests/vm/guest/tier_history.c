@@ -94,7 +94,7 @@ static void worker_exec(const char *program, int to, const char *tier, long roun
 	_exit(125);
 }
 
-/* Runs a process that goes round so often, as that user. */
+/* Runs a process that makes `rounds` iterations, as that user. */
 static struct ran ran_by(const char *program, uid_t user, const char *tier, long rounds)
 {
 	char text[4096] = "";

@@ -50,7 +50,7 @@ static void worker_exec(int to, const char *what, long rounds)
 	_exit(125);
 }
 
-/* Runs a process that goes round so often, as that user. */
+/* Runs a process that makes `rounds` iterations, as that user. */
 static struct ran ran_as(uid_t user, const char *what, long rounds)
 {
 	char text[4096] = "";
