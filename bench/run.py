@@ -103,7 +103,7 @@ def _complaint(row: Row, cell: Cell, compares: bool) -> str:
 
 
 def _unsteady(costs: list[float]) -> bool:
-    """Tells whether runs lie further apart than what they measured: a start that is taken off leaves only noise."""
+    """Returns whether runs lie further apart than what they measured: a start that is taken off leaves only noise."""
     if not costs:
         return False
     median = statistics.median(costs)

@@ -497,7 +497,7 @@ static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE])
 	return 0;
 }
 
-/* Tells whether a second LOAD finds the image of the first. */
+/* Returns whether a second LOAD finds the image of the first. */
 static void tell_cache(struct visit *v)
 {
 	struct cosy_stats stats = {.size = sizeof(stats)};
@@ -528,7 +528,7 @@ static void tell_history(const struct visit *v)
 	     recall.regions);
 }
 
-/* Tells whether cosy_move_alloc gives memory whose pages move. */
+/* Returns whether cosy_move_alloc gives memory whose pages move. */
 static void tell_move(const struct visit *v)
 {
 	struct cosy_arena_request request = {.size = sizeof(request), .length = 1 << 20};
@@ -639,7 +639,7 @@ static void note_obstacles(void)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
 
-/* Tells whether `cosy run` serves reads here, which needs neither the module nor a compound. */
+/* Returns whether `cosy run` serves reads here, which needs neither the module nor a compound. */
 static void tell_run(void)
 {
 	const char *why = leases_refusal();
@@ -658,7 +658,7 @@ static void tell_run(void)
 		note("cosyd does not run: `cosy run` leaves files of other users alone");
 }
 
-/* Tells whether `cosy run --metadata` serves stat here. */
+/* Returns whether `cosy run --metadata` serves stat here. */
 static void tell_metadata(void)
 {
 	char state[128] = "";

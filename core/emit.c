@@ -60,8 +60,8 @@ static void insn_append(struct cosy_emit *e, struct bpf_insn insn)
 }
 
 /*
- * Tells whether a new turn (emit.h) begins.  A jump without a label leads to an instruction one or
- * two further on.
+ * Returns whether a new turn (emit.h) begins.  A jump without a label leads to an instruction one
+ * or two further on.
  */
 static bool is_turn(const struct cosy_emit *e, u8 code, u8 dst)
 {
@@ -124,8 +124,8 @@ static void jump_append(struct cosy_emit *e, struct bpf_insn jump, u32 label)
 }
 
 /*
- * Tells whether a 16-bit jump reaches the label.  A forward target is not placed yet, so assume it
- * is far; a backward one is measured.
+ * Returns whether a 16-bit jump reaches the label.  A forward target is not placed yet, so assume
+ * it is far; a backward one is measured.
  */
 static bool is_near(const struct cosy_emit *e, u32 label)
 {

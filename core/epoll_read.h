@@ -49,7 +49,7 @@ static inline u64 epoll_read_bytes(u64 buffer, u32 max, u64 share, u32 i)
 	return epoll_read_arrival(buffer, max) + i * share;
 }
 
-/* Tells whether the descriptor is to be read. */
+/* Returns whether the descriptor is to be read. */
 static inline bool epoll_read_wanted(const struct cosy_arrival *arrival)
 {
 	return arrival->data & COSY_ARRIVAL_READ &&

@@ -20,7 +20,7 @@ static inline u32 cosy_access_size(const struct bpf_insn *insn)
 	}
 }
 
-/* Tells whether it is a jump or a branch, as against a call, an exit and all else. */
+/* Returns whether it is a jump or a branch, as against a call, an exit and all else. */
 static inline bool cosy_insn_jumps(const struct bpf_insn *insn)
 {
 	u8 class = BPF_CLASS(insn->code);

@@ -307,8 +307,8 @@ static void emit_raw_store(struct cosy_rewrite *w, const struct bpf_insn *insn, 
 }
 
 /*
- * Tells whether a store to the buffer borrows a register.  It has none left for a hidden constant,
- * and where bases are moved, a store of its own base would store the moved one.
+ * Returns whether a store to the buffer borrows a register.  It has none left for a hidden
+ * constant, and where bases are moved, a store of its own base would store the moved one.
  */
 static bool is_borrowing(const struct cosy_rewrite *w, const struct bpf_insn *insn)
 {

@@ -147,7 +147,7 @@ static u64 tree_place(const struct tree_walk *w)
 	return w->buffer + w->t.done;
 }
 
-/* Tells whether the call ends here, since the buffer has no room for any entry. */
+/* Returns whether the call ends here, since the buffer has no room for any entry. */
 static bool tree_is_full(struct tree_walk *w)
 {
 	if (w->size - w->t.done >= TREE_MAX_ENTRY)
@@ -297,7 +297,7 @@ struct tree_entry {
 	u64 stat[4];
 };
 
-/* Tells whether an entry is a directory that the walk goes into, if its name is no dots. */
+/* Returns whether an entry is a directory that the walk goes into, if its name is no dots. */
 static bool tree_goes_into(const struct tree_walk *w, const struct tree_entry *entry)
 {
 	if (entry->error)

@@ -195,7 +195,7 @@ static bool is_flow(const struct bpf_insn *insn)
 	return op < BPF_JCOND && !insn->src_reg;
 }
 
-/* Tells whether the sandbox emits instructions of the kind. */
+/* Returns whether the sandbox emits instructions of the kind. */
 static bool is_of_a_kind(const struct bpf_insn *insn)
 {
 	if (!is_register(insn->dst_reg) || !is_register(insn->src_reg))

@@ -283,7 +283,7 @@ static void stats_print_counts(int to)
 	line_print(&line, to);
 }
 
-/* Tells whether any call was left out or answered by this library. */
+/* Returns whether any call was left out or answered by this library. */
 static bool stats_served(void)
 {
 	return stats.reads || stats.direct || stats.maps || stats.seeks || stats.trunc ||

@@ -157,7 +157,7 @@ def within(tests: list[Test], cost: dict[str, float], seconds: float) -> list[Te
 
 
 def _is_of(test: Test, folders: list[str]) -> bool:
-    """Tells whether a test is one of these folders'."""
+    """Returns whether a test is one of these folders'."""
     return any(re.match(FOLDERS[folder], test.name) for folder in folders)
 
 

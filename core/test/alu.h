@@ -7,7 +7,7 @@
 
 /* Returns dst op src; `src` is the register's or the sign-extended constant's value. */
 u64 alu_result(const struct bpf_insn *insn, u64 dst, u64 src);
-/* Tells whether the branch is taken. */
+/* Returns whether the branch is taken. */
 bool alu_condition(const struct bpf_insn *insn, u64 dst, u64 src);
 /* Divides AX by a value, for the division thunks and alu_result alike. */
 u64 alu_divide(u64 dst, u64 src, bool wide, bool is_signed, bool modulo);

@@ -441,8 +441,8 @@ static u8 *buffer_bytes(struct checker *c, u64 address, u32 size)
 }
 
 /*
- * Tells whether an access is relative to the JIT's own register, which has the kernel's address of
- * the buffer.
+ * Returns whether an access is relative to the JIT's own register, which has the kernel's address
+ * of the buffer.
  */
 static bool is_based(const struct bpf_insn *insn)
 {
@@ -562,7 +562,7 @@ static enum outcome run_alu(struct checker *c, const struct bpf_insn *insn)
 static enum outcome run_insn(struct checker *c);
 static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
 
-/* Tells whether the processor may touch this before it knows that it should not be here. */
+/* Returns whether the processor may touch this before it knows that it should not be here. */
 static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 {
 	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;

@@ -57,7 +57,7 @@ static enum outcome run_rewritten(struct differential *d, struct checker *c, u32
 
 /* --- Registers that matter ------------------------------------------------------------ */
 
-/* Tells whether an instruction reads a register, as little as it may. */
+/* Returns whether an instruction reads a register, as little as it may. */
 static bool insn_reads(const struct bpf_insn *insn, u32 reg)
 {
 	u8 class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);

@@ -34,7 +34,7 @@ u32 differential_hostile(const struct differential *d, const struct cosy_validat
 			 struct cosy_state *state, struct world *world);
 
 /*
- * Tells whether a program that goes on at instruction `at` may read what is in a register there.
+ * Returns whether a program that goes on at instruction `at` may read what is in a register there.
  * The sandbox may use others for itself, so states may differ in them.
  */
 bool differential_reads_later(const struct cosy_validated *program, u32 at, u32 reg);

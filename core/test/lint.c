@@ -166,7 +166,7 @@ static void filter_fill(struct blindings *blindings)
 	}
 }
 
-/* Tells whether a value is the program's choice, and more than a counter or a mask. */
+/* Returns whether a value is the program's choice, and more than a counter or a mask. */
 static bool is_telling(s64 value)
 {
 	return value > 0xffff || value < -0xffff;
@@ -184,7 +184,7 @@ static bool appears(const struct cosy_code *code, s32 value)
 }
 
 /*
- * Tells whether a value is there whatever the blinding's random masks are.  With one seed alone a
+ * Returns whether a value is there whatever the blinding's random masks are.  With one seed alone a
  * mask may be a constant that the program has, too.  That happens once in 2^32, but a fuzzer that
  * watches comparisons writes what it saw there into its next program.
  */

@@ -29,7 +29,7 @@ static struct cosy_code sandboxed(const struct cosy_validated *program,
 	return code;
 }
 
-/* Tells whether an immediate is the value whatever the seed is. */
+/* Returns whether an immediate is the value whatever the seed is. */
 static bool always_has(const struct cosy_validated *program, struct cosy_sandbox how, s32 value)
 {
 	bool ret = true;

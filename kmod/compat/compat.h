@@ -117,7 +117,7 @@
 #define COSY_EXIT_WORK (EXIT_TO_USER_MODE_WORK & ~(COSY_RESCHED | _TIF_RSEQ))
 
 /*
- * Tells whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ it is also
+ * Returns whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ it is also
  * set at every preemption of a thread that has registered restartable sequences, which is every
  * thread of a current glibc.
  */
@@ -142,7 +142,8 @@ static inline bool cosy_resume_work(void)
 #endif
 
 /*
- * Tells whether the protection of a mapping can no longer be changed: mseal(2), from Linux 6.10 on.
+ * Returns whether the protection of a mapping can no longer be changed: mseal(2), from Linux 6.10
+ * on.
  */
 static inline bool cosy_vma_is_sealed(const struct vm_area_struct *vma)
 {
@@ -189,8 +190,8 @@ static inline int cosy_import_user(int direction, void __user *base, size_t len,
 #endif
 
 /*
- * Tells whether times are the clock's ticks.  From 6.13 on file systems may have multigrain ones: a
- * query marks the change time, and the next change has a finer one, so that it shows.
+ * Returns whether times are the clock's ticks.  From 6.13 on file systems may have multigrain ones:
+ * a query marks the change time, and the next change has a finer one, so that it shows.
  */
 static inline bool cosy_times_are_coarse(const struct inode *inode)
 {
@@ -228,7 +229,9 @@ static inline struct timespec64 cosy_change_time(struct inode *inode)
 #endif
 }
 
-/* Tells whether pages under writeback must not change: a property of the file system before 6.6. */
+/*
+ * Returns whether pages under writeback must not change: a property of the file system before 6.6.
+ */
 static inline bool cosy_stable_writes(const struct address_space *mapping)
 {
 #ifdef COSY_HAVE_STABLE_MAPPINGS
@@ -329,7 +332,7 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_fs_read_retry(fs, seq) read_seqcount_retry(&(fs)->seq, seq)
 #endif
 
-/* Tells whether somebody polls the pipe by EPOLLET, so that each write has to wake them. */
+/* Returns whether somebody polls the pipe by EPOLLET, so that each write has to wake them. */
 #ifdef COSY_HAVE_POLL_USAGE
 #define cosy_pipe_edge_triggered(pipe) ((pipe)->poll_usage)
 #else
@@ -392,7 +395,7 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_tell_opened(file) ((void)(file))
 #endif
 
-/* Tells whether somebody holds a lease on the file, as break_lease finds out. */
+/* Returns whether somebody holds a lease on the file, as break_lease finds out. */
 static inline bool cosy_has_leases(const struct inode *inode)
 {
 	const struct file_lock_context *locks = READ_ONCE(inode->i_flctx);

@@ -18,7 +18,7 @@ typedef enum page_entry_size cosy_fault_size;
 #define COSY_FAULT_PMD PE_SIZE_PMD
 #endif
 
-/* Tells whether a huge page may be mapped over the entry: there is none, or one of 2 MB. */
+/* Returns whether a huge page may be mapped over the entry: there is none, or one of 2 MB. */
 static inline bool cosy_entry_takes_huge(const pmd_t *entry)
 {
 	pmd_t now = READ_ONCE(*entry);

@@ -32,7 +32,7 @@ s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u3
 
 #else
 
-/* Tells whether a piece begins where another ends, in the next page. */
+/* Returns whether a piece begins where another ends, in the next page. */
 static bool piece_follows(const struct bio_vec *piece, const struct bio_vec *last)
 {
 	u32 end = last->bv_offset + last->bv_len;

@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 
 /*
- * Tells whether all fields are known here: a later kernel's come out of the padding of struct
+ * Returns whether all fields are known here: a later kernel's come out of the padding of struct
  * statx.
  */
 #define COSY_STATX_PADDING (sizeof(((struct statx *)NULL)->__spare3) / sizeof(u64))

@@ -108,8 +108,8 @@ int cosy_may_get_attributes(const struct path *path)
 }
 
 /*
- * Tells whether tmpfs, whose super block the inode's is, would answer with the fields of the inode,
- * but for st_blksize.
+ * Returns whether tmpfs, whose super block the inode's is, would answer with the fields of the
+ * inode, but for st_blksize.
  */
 static __always_inline bool tmpfs_answers_inode(const struct path *path, const struct inode *inode)
 {
@@ -224,8 +224,8 @@ static noinline int stat_ask(struct cosy_activation *run, const struct path *pat
 }
 
 /*
- * Tells whether tmpfs, if it answers with the inode's fields, answers with its block size as well:
- * whether the setting forces no huge pages upon a mount without them, or it has agreed.
+ * Returns whether tmpfs, if it answers with the inode's fields, answers with its block size as
+ * well: whether the setting forces no huge pages upon a mount without them, or it has agreed.
  */
 static __always_inline bool stat_has_block_size(const struct cosy_activation *run,
 						const struct inode *inode)
@@ -306,7 +306,7 @@ fault:
 	return -EFAULT;
 }
 
-/* Tells whether the inode has no flag of which shmem_getattr tells statx. */
+/* Returns whether the inode has no flag of which shmem_getattr tells statx. */
 static __always_inline bool tmpfs_is_unflagged(const struct inode *inode)
 {
 	return !container_of(inode, struct shmem_inode_info, vfs_inode)->fsflags &&

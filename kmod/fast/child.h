@@ -43,7 +43,7 @@ static __always_inline void cosy_names_note(struct cosy_activation *run)
 }
 
 /*
- * Tells whether it is worth keeping what the call under way finds: the last call by name is the
+ * Returns whether it is worth keeping what the call under way finds: the last call by name is the
  * one before it, or all calls since were made by specialised versions, which drop nothing.
  */
 static __always_inline bool cosy_names_follow(const struct cosy_activation *run)
@@ -95,7 +95,7 @@ static __always_inline void cosy_child_keep(struct cosy_activation *run, struct 
 }
 
 /*
- * Tells whether the first `length` bytes at `b`, which may change meanwhile, are those of an
+ * Returns whether the first `length` bytes at `b`, which may change meanwhile, are those of an
  * entry's name, at `a`.  That is aligned and has room up to a whole word.
  */
 static __always_inline bool cosy_name_is(const u8 *a, const u8 *b, int length)
@@ -108,7 +108,7 @@ static __always_inline bool cosy_name_is(const u8 *a, const u8 *b, int length)
 	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * length));
 }
 
-/* Tells whether `dentry`, whose lock or whose parent's is held, has the name `name`. */
+/* Returns whether `dentry`, whose lock or whose parent's is held, has the name `name`. */
 static __always_inline bool cosy_entry_is(const struct dentry *dentry, const struct qstr *name)
 {
 	return dentry->d_name.len == name->len &&

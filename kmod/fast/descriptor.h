@@ -54,8 +54,8 @@ static __always_inline struct fd cosy_descriptor_get(struct cosy_activation *run
 }
 
 /*
- * Tells whether nobody shares the task's table, as fdget finds out.  Only the task itself can begin
- * to share it, so that this holds until it makes a call.
+ * Returns whether nobody shares the task's table, as fdget finds out.  Only the task itself can
+ * begin to share it, so that this holds until it makes a call.
  */
 static __always_inline bool cosy_descriptors_are_own(void)
 {

@@ -16,7 +16,7 @@
 #include "run/limits.h"
 #include "run/ordinary.h"
 
-/* Tells whether a byte of user memory can be written; changes nothing. */
+/* Returns whether a byte of user memory can be written; changes nothing. */
 static bool byte_is_writable(u64 address)
 {
 	int fault = 0;
@@ -29,7 +29,7 @@ static bool byte_is_writable(u64 address)
 }
 
 /*
- * Tells whether arrivals can be written if epoll_wait can write its first event: an event that is
+ * Returns whether arrivals can be written if epoll_wait can write its first event: an event that is
  * reported once must not be lost by a fault.  They begin at most a page below that event, and end
  * where as many events do.
  */

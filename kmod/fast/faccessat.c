@@ -27,7 +27,7 @@ static kuid_t root_of(struct user_namespace *ns)
 }
 
 /*
- * Tells whether the real user is the one whose permissions count otherwise, and has the
+ * Returns whether the real user is the one whose permissions count otherwise, and has the
  * capabilities that access(2) gives it: none, or those of root.  Only the thread itself changes
  * its credentials.
  */

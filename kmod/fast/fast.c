@@ -31,7 +31,7 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 		cosy_views_write_back(run);
 }
 
-/* Tells whether a failed guard of this call costs so much that its sites are watched. */
+/* Returns whether a failed guard of this call costs so much that its sites are watched. */
 static __always_inline bool call_has_sites(u32 number)
 {
 	switch (number) {

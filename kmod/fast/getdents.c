@@ -232,7 +232,7 @@ static void search_ask(struct scan *scan)
 }
 
 /*
- * Tells whether the directory may be searched now: 0, or why not.  It is asked for again when its
+ * Checks whether the directory may be searched now: 0, or why not.  It is asked for again when its
  * mode has changed, or the clock has ticked: the thread may have stood still for long.
  */
 static __always_inline int search_allowed(struct scan *scan)

@@ -60,10 +60,10 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 /* Drops the entries that such names have led to: part of cosy_held_drop. */
 void cosy_prefix_drop(struct cosy_activation *run);
 
-/* Tells whether all directories on the way are unchanged. */
+/* Returns whether all directories on the way are unchanged. */
 bool cosy_prefix_holds(const struct cosy_activation *run);
 
-/* Tells whether the directory that is kept is still the current one. */
+/* Returns whether the directory that is kept is still the current one. */
 static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
 {
 	struct fs_struct *fs = current->fs;

@@ -11,7 +11,7 @@
 #include "memory/reach.h"
 
 /*
- * Tells whether a name is one of an entry: neither empty nor too long, and neither one dot nor
+ * Returns whether a name is one of an entry: neither empty nor too long, and neither one dot nor
  * two.
  */
 static inline bool cosy_is_component(const struct qstr *name)

@@ -15,7 +15,7 @@ static int hook_permission_none(struct inode *inode, int mask)
 
 DEFINE_STATIC_CALL(cosy_hook_permission, hook_permission_none);
 
-/* Tells whether the security module can be asked. */
+/* Returns whether the security module can be asked. */
 static bool permission_known __ro_after_init;
 
 void __init cosy_permission_init(void)

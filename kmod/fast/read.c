@@ -90,8 +90,8 @@ static __always_inline size_t read_copy_out(char __user *to, const u8 *from, siz
 }
 
 /*
- * Tells whether a position is beyond the last byte that the file system could have: there the page
- * cache's own read does not even set the access time.  tmpfs has no such position.
+ * Returns whether a position is beyond the last byte that the file system could have: there the
+ * page cache's own read does not even set the access time.  tmpfs has no such position.
  */
 static bool read_is_beyond(const struct address_space *mapping, loff_t pos)
 {
@@ -415,7 +415,7 @@ end:
 }
 
 /*
- * Tells whether a regular file reads into kernel memory as well as into a user's: by the page
+ * Returns whether a regular file reads into kernel memory as well as into a user's: by the page
  * cache's own function, or on a file system whose function was examined.  FUSE's was, with its
  * DIRECT_IO; 9p's was not.  Overlayfs reads as the file system below it.
  */
@@ -439,7 +439,7 @@ static bool regular_reads_to_kernel(const struct file *file)
 	}
 }
 
-/* Tells whether the file reads into kernel memory; false for all that was not examined. */
+/* Returns whether the file reads into kernel memory; false for all that was not examined. */
 static bool file_reads_to_kernel(struct file *file)
 {
 	umode_t mode = READ_ONCE(file_inode(file)->i_mode);

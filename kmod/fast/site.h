@@ -14,20 +14,20 @@
 #include "fast/guard.h"
 #include "load/program.h"
 
-/* Tells whether the version at a site where guards failed lately is not to be tried now. */
+/* Returns whether the version at a site where guards failed lately is not to be tried now. */
 bool cosy_site_passes(struct cosy_activation *run);
 
 /* Counts a failed guard at a site, or that the guards held where some failed lately. */
 void cosy_site_tell(struct cosy_activation *run, bool failed);
 
-/* Tells whether guards failed lately at any site of the program. */
+/* Returns whether guards failed lately at any site of the program. */
 static __always_inline bool cosy_sites_any(const struct cosy_activation *run)
 {
 	return READ_ONCE(run->prog->sites.missing);
 }
 
 /*
- * Tells whether the specialised version of the call under way is to be tried.  `*missing` is then
+ * Returns whether the specialised version of the call under way is to be tried.  `*missing` is then
  * for cosy_site_note.
  */
 static __always_inline bool cosy_site_tries(struct cosy_activation *run, bool *missing)

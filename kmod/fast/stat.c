@@ -99,7 +99,7 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 	return result;
 }
 
-/* Tells whether a call is about the descriptor itself: AT_EMPTY_PATH alone, and an empty name. */
+/* Returns whether a call is about the descriptor itself: AT_EMPTY_PATH alone, and an empty name. */
 static bool stat_is_of_descriptor(s32 dirfd, u64 name, s32 flags)
 {
 	u8 first;

@@ -69,7 +69,7 @@ void cosy_buffer_put(struct cosy_buffer *buffer);
 /* Serves ->mmap: the whole buffer, shared, readable and writable, once. */
 int cosy_buffer_map(struct cosy_buffer *buffer, struct vm_area_struct *vma);
 
-/* Tells whether programs can be compiled to reach the buffer directly now. */
+/* Returns whether programs can be compiled to reach the buffer directly now. */
 static inline bool cosy_buffer_usable(const struct cosy_buffer *buffer)
 {
 	/* Pairs with cosy_buffer_map. */

@@ -21,7 +21,7 @@ struct bpf_prog *cosy_jit_prepare(const struct cosy_code *code, bool *blinds);
 struct bpf_prog *cosy_jit_compile(struct bpf_prog *bpf);
 
 /*
- * Finds out whether the kernel would compile a program of the caller's now, and hide its constants.
+ * Checks whether the kernel would compile a program of the caller's now, and hide its constants.
  * 0 or -ENOMEM.
  */
 int cosy_jit_ask(bool *compiles, bool *blinds);

@@ -54,13 +54,13 @@ static __always_inline u64 cosy_buffer_offset(const struct cosy_program *prog, u
 	return address - prog->buffer_address;
 }
 
-/* Tells whether the byte at an offset is in the shared buffer's front. */
+/* Returns whether the byte at an offset is in the shared buffer's front. */
 static __always_inline bool cosy_buffer_has_byte(const struct cosy_program *prog, u64 offset)
 {
 	return offset < prog->buffer_size;
 }
 
-/* Tells whether `length` bytes are, all of them. */
+/* Returns whether `length` bytes are, all of them. */
 static __always_inline bool cosy_buffer_has(const struct cosy_program *prog, u64 offset, u64 length)
 {
 	return cosy_buffer_has_byte(prog, offset) && length <= prog->buffer_size - offset;
@@ -92,7 +92,7 @@ static inline u8 cosy_program_point(const struct cosy_program *prog, u64 insn)
 	return insn < prog->insn_cnt ? prog->points[array_index_nospec(insn, prog->insn_cnt)] : 0;
 }
 
-/* Tells whether `resume` (an instruction + 1) is a place to go on from. */
+/* Returns whether `resume` (an instruction + 1) is a place to go on from. */
 static inline bool cosy_program_resumes(const struct cosy_program *prog, u32 resume)
 {
 	return cosy_program_point(prog, (u64)resume - 1) & COSY_POINT_RESUME;

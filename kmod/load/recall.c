@@ -141,7 +141,7 @@ void cosy_recall_settle(struct cosy_context *context)
 
 /* --- RECALL ------------------------------------------------------------------------------ */
 
-/* Tells whether RECALL knows the flags, and finds the other members set as they ask. */
+/* Returns whether RECALL knows the flags, and finds the other members set as they ask. */
 static bool recall_is_known(const struct cosy_recall *recall)
 {
 	if (recall->flags & ~(COSY_RECALL_SLOWER | COSY_RECALL_FORGET))
@@ -152,7 +152,7 @@ static bool recall_is_known(const struct cosy_recall *recall)
 	return recall->reported <= recall->saved && !(recall->flags & COSY_RECALL_FORGET);
 }
 
-/* Tells whether a RECALL begins the past of a region that has none. */
+/* Returns whether a RECALL begins the past of a region that has none. */
 static bool recall_begins(const struct cosy_recall *recall)
 {
 	return levels_of(recall->saved) > levels_of(recall->reported) ||

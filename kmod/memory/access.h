@@ -72,7 +72,7 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	return byte;
 }
 
-/* Finds out whether a byte can be written, which it is by one instruction that changes no bit. */
+/* Checks whether a byte can be written, which it is by one instruction that changes no bit. */
 static __always_inline void cosy_poke_nothing(const void *at, int *fault)
 {
 	cosy_note_write(at, 1);

@@ -101,7 +101,9 @@ u64 cosy_op_strncmp(struct cosy_activation *run, u64 *r)
 	return strings_compare(run, r[1], r[2], r[3]);
 }
 
-/* Tells whether files are full of this byte, so that a search for it would stop in every stride. */
+/*
+ * Returns whether files are full of this byte, so that a search for it would stop in every stride.
+ */
 static __always_inline bool byte_is_common(u8 byte)
 {
 	return !byte || byte == ' ' || byte == '\n' || (byte >= 'a' && byte <= 'z');

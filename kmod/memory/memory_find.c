@@ -36,7 +36,7 @@ static noinline u64 memory_find_or_end(struct cosy_activation *run, u64 from, u8
 	return memory_find(run, from, ~0ull, byte, true);
 }
 
-/* Tells whether the byte that memory_find_or_end found is that byte, not the end. */
+/* Returns whether the byte that memory_find_or_end found is that byte, not the end. */
 static bool byte_is(struct cosy_activation *run, u64 address, u8 byte)
 {
 	struct cosy_place place __cosy_uninitialized;

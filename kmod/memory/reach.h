@@ -55,8 +55,8 @@ static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 add
 }
 
 /*
- * Tells whether cosy_reach has returned user memory for `address`.  Compared where it is asked for:
- * a struct with a flag beside the address costs 10 instructions of a stat by name.
+ * Returns whether cosy_reach has returned user memory for `address`.  Compared where it is asked
+ * for: a struct with a flag beside the address costs 10 instructions of a stat by name.
  */
 static __always_inline bool cosy_reached_user(const u8 *at, u64 address)
 {

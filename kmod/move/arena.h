@@ -112,7 +112,7 @@ static inline cosy_slot_t cosy_slot_of(const struct page *page)
 	return (__force cosy_slot_t)page;
 }
 
-/* Tells whether the bytes of the page cannot change while the caller refers to it. */
+/* Returns whether the bytes of the page cannot change while the caller refers to it. */
 bool cosy_page_is_frozen(const struct page *page);
 
 /* Complains when a frozen page has changed; does nothing unless check_moved is set. */
@@ -182,7 +182,7 @@ void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page
 /* Empties the first `count` slots. */
 void cosy_slots_clear(const struct cosy_slots *s, unsigned long count);
 
-/* Tells whether one of the first `count` slots is shared. */
+/* Returns whether one of the first `count` slots is shared. */
 bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
 
 /*

@@ -34,7 +34,7 @@ static inline unsigned long cosy_sum_join(unsigned long sum, unsigned long like)
 	return (sum & ~COSY_SUM_WORDS) | (like & COSY_SUM_WORDS);
 }
 
-/* Tells whether sums are to be compared. */
+/* Returns whether sums are to be compared. */
 static inline bool cosy_pages_checked(void)
 {
 	return READ_ONCE(cosy_check_moved);

@@ -99,7 +99,7 @@ void cosy_huge_fill(cosy_huge_t *word)
 	*word = huge ? cosy_huge_word_of(huge) : COSY_HUGE_PAGES;
 }
 
-/* Tells whether the huge page can be written, and makes it so: nobody else has it. */
+/* Returns whether the huge page can be written, and makes it so: nobody else has it. */
 static bool huge_own(struct cosy_huge *huge)
 {
 	if (!huge->frozen)
@@ -119,7 +119,7 @@ void cosy_huge_own(const struct cosy_slots *s, const struct cosy_piece *piece)
 
 /* --- Faults ------------------------------------------------------------------------------ */
 
-/* Tells whether one entry can map the word's slots; `address` is the first one's. */
+/* Returns whether one entry can map the word's slots; `address` is the first one's. */
 static bool word_is_mappable(const struct vm_fault *vmf, unsigned long address)
 {
 	/* A table that was made for pages stays as long as the mapping. */
@@ -172,7 +172,7 @@ bool cosy_huge_fits(const struct cosy_slots *s)
 	       !(s->count % COSY_HUGE_SLOTS);
 }
 
-/* Tells whether all of it can be moved by huge pages: 0, -EAGAIN or -EFAULT. */
+/* Checks whether all of it can be moved by huge pages: 0, -EAGAIN or -EFAULT. */
 static int huge_check_all(const struct cosy_slots *s)
 {
 	struct cosy_piece p = {};

@@ -38,7 +38,7 @@ void cosy_huge_fill(cosy_huge_t *word);
 /* Makes a huge page writable, which is the only holder's; else the slots rule. */
 void cosy_huge_own(const struct cosy_slots *s, const struct cosy_piece *piece);
 
-/* Tells whether huge pages can be put into all the slots. */
+/* Returns whether huge pages can be put into all the slots. */
 bool cosy_huge_fits(const struct cosy_slots *s);
 
 /*
@@ -49,7 +49,7 @@ int cosy_huge_copy(const struct cosy_slots *s, cosy_huge_t *contents);
 int cosy_huge_donate(const struct cosy_slots *s, cosy_huge_t *contents, cosy_slot_t left);
 
 /*
- * Tells whether the slots are all huge pages, or empty, and each has no other holder; then
+ * Returns whether the slots are all huge pages, or empty, and each has no other holder; then
  * cosy_huge_donate does not fail, and its result can be split while nobody copies it.
  */
 bool cosy_huge_are_alone(const struct cosy_slots *s);

@@ -74,7 +74,7 @@ static inline cosy_huge_t *cosy_huge_word(const struct cosy_arena *arena, unsign
 	return arena->huge ? &arena->huge[(cosy_huge_skew(arena) + i) / COSY_HUGE_SLOTS] : NULL;
 }
 
-/* Tells whether slots [from, to) all rule, so that nothing is to be opened. */
+/* Returns whether slots [from, to) all rule, so that nothing is to be opened. */
 static inline bool cosy_huge_is_open(const struct cosy_slots *s, unsigned long from,
 				     unsigned long to)
 {

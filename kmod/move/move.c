@@ -143,7 +143,7 @@ static long loan_batch(struct loan *loan)
 	return went;
 }
 
-/* Tells whether the first slot's page is as it was when it was lent last. */
+/* Returns whether the first slot's page is as it was when it was lent last. */
 static bool loan_is_unchanged(const struct cosy_slots *s)
 {
 	const struct page *page = cosy_slot_page(s->arena->slots[s->i]);
@@ -151,7 +151,7 @@ static bool loan_is_unchanged(const struct cosy_slots *s)
 	return page && cosy_page_is_frozen(page);
 }
 
-/* Tells whether to lend pages of an arena though they were rewritten since. */
+/* Returns whether to lend pages of an arena though they were rewritten since. */
 static bool loan_is_retried(const struct cosy_arena *arena, u64 length)
 {
 	return length >= MIN_SOCKET_LOAN &&
@@ -168,9 +168,9 @@ static void loan_note(struct cosy_arena *arena, u64 length, bool unchanged)
 }
 
 /*
- * Tells whether to lend the bytes to a socket, whose reader copies them.  That pays when they stay
- * unchanged until they are sent again: when the first page is still frozen.  The faults of a sender
- * that has always rewritten them cost as much as it saves, so it is tried rarely.
+ * Returns whether to lend the bytes to a socket, whose reader copies them.  That pays when they
+ * stay unchanged until they are sent again: when the first page is still frozen.  The faults of a
+ * sender that has always rewritten them cost as much as it saves, so it is tried rarely.
  */
 static bool loan_pays(const struct cosy_move *move)
 {
@@ -374,8 +374,8 @@ struct move_rule {
 };
 
 /*
- * Tells whether the plain call is to be made: filters, tracers or auditors are to see it, or it is
- * less than a page, which is cheaper to copy.
+ * Returns whether the plain call is to be made: filters, tracers or auditors are to see it, or it
+ * is less than a page, which is cheaper to copy.
  */
 static bool move_is_plain(const struct cosy_move *move)
 {
@@ -462,7 +462,7 @@ static const struct move_rule rules[] = {
 			     .counts = COSY_COUNT_TAKEN },
 };
 
-/* Tells whether the request sets only what its operation uses. */
+/* Returns whether the request sets only what its operation uses. */
 static bool move_keeps(const struct cosy_move *move, const struct move_rule *rule)
 {
 	return !(move->flags & ~rule->flags) && !move->pad && (rule->fd || move->fd == -1) &&

@@ -123,7 +123,7 @@ long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count)
 }
 
 /*
- * Tells whether write(2) filled the buffer.  The operations of such buffers have no name outside
+ * Returns whether write(2) filled the buffer.  The operations of such buffers have no name outside
  * of the kernel's fs/pipe.c, but one of the functions has.  Where it has another name, their pages
  * are copied.
  */
@@ -145,7 +145,7 @@ static bool buffer_is_written(const struct pipe_buffer *buffer)
 }
 
 /*
- * Tells whether the buffer is a whole page that is constant once the buffer's own reference is
+ * Returns whether the buffer is a whole page that is constant once the buffer's own reference is
  * ours.  It is when the page is frozen, or when write(2) filled it, which appends to no full one,
  * and no other buffer has it.
  */

@@ -193,7 +193,7 @@ static int port_try_reserve(struct cosy_port *port, const struct message *m)
 	return ret;
 }
 
-/* Tells whether port_try_reserve would return anything but -EAGAIN. */
+/* Returns whether port_try_reserve would return anything but -EAGAIN. */
 static bool port_may_reserve(struct cosy_port *port, const struct message *m)
 {
 	bool may;
@@ -358,7 +358,7 @@ static void message_divide(struct cosy_port *port, struct message *m)
 }
 
 /*
- * Tells whether a message can be huge pages: whole ones that others hold copies of are not moved.
+ * Returns whether a message can be huge pages: whole ones that others hold copies of are not moved.
  */
 static bool message_may_be_huge(const struct message *m, const struct cosy_slots *s)
 {

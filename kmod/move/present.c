@@ -54,7 +54,7 @@ static int slots_present(const struct cosy_slots *s, unsigned long from, unsigne
 	return 0;
 }
 
-/* Tells whether there is a huge page, whose entry the next access makes. */
+/* Returns whether there is a huge page, whose entry the next access makes. */
 static bool piece_is_huge(const struct cosy_slots *s, const struct cosy_piece *p, bool write)
 {
 	if (!p->word || cosy_slot_address(s, p->from) & ~PMD_MASK)
@@ -82,7 +82,7 @@ int cosy_slots_present(const struct cosy_slots *s, bool write)
 	return error;
 }
 
-/* Tells whether slot k can be mapped along with an earlier one that faulted. */
+/* Returns whether slot k can be mapped along with an earlier one that faulted. */
 static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write)
 {
 	cosy_slot_t slot = s->arena->slots[s->i + k];

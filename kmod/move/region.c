@@ -30,13 +30,13 @@ static s64 region_leave(struct cosy_activation *run)
 	return 0;
 }
 
-/* Tells whether nothing was done, since the memory is no arena's or the file of another kind. */
+/* Returns whether nothing was done, since the memory is no arena's or the file of another kind. */
 static bool region_is_refused(s64 result)
 {
 	return result == -EOPNOTSUPP || result == -EFAULT || result == -EINVAL || result == -ENOMEM;
 }
 
-/* Tells whether pages can be moved; the other arguments are the kernel's to check. */
+/* Returns whether pages can be moved; the other arguments are the kernel's to check. */
 static bool region_may_move(const u64 *r, u32 known_flags)
 {
 	return r[3] >= COSY_MOVE_MIN && r[3] <= MAX_RW_COUNT && !(r[2] & ~PAGE_MASK) &&
@@ -99,8 +99,8 @@ s64 cosy_op_loan(struct cosy_activation *run, u64 *r)
 }
 
 /*
- * Tells whether a read that fails with EFAULT has taken nothing, so that libcosy may read again: a
- * datagram would be gone.
+ * Returns whether a read that fails with EFAULT has taken nothing, so that libcosy may read again:
+ * a datagram would be gone.
  */
 static bool region_reads_again(u32 number)
 {

@@ -133,7 +133,7 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
 	return error ? ERR_PTR(error) : cosy_slot_page(s->arena->slots[s->i]);
 }
 
-/* Tells whether a slot has a page that may leave it: part of a huge page may not. */
+/* Returns whether a slot has a page that may leave it: part of a huge page may not. */
 static __always_inline bool slot_can_lend(cosy_slot_t slot)
 {
 	return cosy_slot_page(slot) && !(slot & COSY_SLOT_HUGE);
@@ -241,7 +241,7 @@ void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 	}
 }
 
-/* Tells whether slots that rule are empty, and so have no entries. */
+/* Returns whether slots that rule are empty, and so have no entries. */
 static bool slots_are_empty(const struct cosy_slots *s, unsigned long count)
 {
 	const cosy_slot_t *slot = s->arena->slots + s->i;
@@ -420,8 +420,8 @@ int cosy_slots_copy(const struct cosy_slots *s, cosy_slot_t *contents)
 }
 
 /*
- * Tells whether somebody may have pinned a slot's page, which has no entry: then it is not frozen,
- * and may be written at any time.  Nobody can pin it from now on.
+ * Returns whether somebody may have pinned a slot's page, which has no entry: then it is not
+ * frozen, and may be written at any time.  Nobody can pin it from now on.
  */
 static bool slot_is_pinned(const struct cosy_slots *s, cosy_slot_t slot)
 {

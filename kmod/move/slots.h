@@ -31,7 +31,7 @@ static __always_inline bool cosy_page_has_mark(const struct page *page)
 	return READ_ONCE(page->private) == COSY_FROZEN && !page->mapping;
 }
 
-/* Tells whether the bytes of a slot's page cannot change while the slot has it. */
+/* Returns whether the bytes of a slot's page cannot change while the slot has it. */
 static __always_inline bool cosy_slot_is_frozen(cosy_slot_t slot)
 {
 	return (slot & COSY_SLOT_HUGE) || cosy_page_has_mark(cosy_slot_page(slot));
@@ -40,7 +40,7 @@ static __always_inline bool cosy_slot_is_frozen(cosy_slot_t slot)
 /* Slots that are looked at without letting others run. */
 #define COSY_PAUSE_SLOTS 1024UL
 
-/* Tells whether an entry of the slot's may refer to the page, beside the slot. */
+/* Returns whether an entry of the slot's may refer to the page, beside the slot. */
 static inline bool cosy_slot_is_counted(const struct cosy_arena *arena, cosy_slot_t slot)
 {
 	return arena->pinnable && (slot & COSY_SLOT_MAPPED);

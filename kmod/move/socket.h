@@ -8,7 +8,7 @@
 struct bio_vec;
 struct file;
 
-/* Tells whether pages can be lent to the file: it is a socket of a kind that streams. */
+/* Returns whether pages can be lent to the file: it is a socket of a kind that streams. */
 bool cosy_socket_takes(struct file *file);
 
 /*

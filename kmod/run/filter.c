@@ -92,7 +92,7 @@ const u16 cosy_filter_also[COSY_MAX_CALLS] = {
 };
 
 /*
- * Tells whether filters let the call through by its number and by the one that a native program
+ * Returns whether filters let the call through by its number and by the one that a native program
  * would make it by, which they are written for.
  */
 static bool call_is_allowed(u32 number)

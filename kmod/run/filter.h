@@ -42,13 +42,13 @@ extern const u16 cosy_filter_also[COSY_MAX_CALLS];
 void cosy_filter_init(void);
 
 /*
- * Tells whether all filters of the calling thread allow system call `number`, whatever its
+ * Returns whether all filters of the calling thread allow system call `number`, whatever its
  * arguments, by that number alone.
  */
 bool cosy_filter_allows(u32 number);
 
 /*
- * Tells whether an observer must see the call or operation of `word`, insn << 16 | (number -
+ * Returns whether an observer must see the call or operation of `word`, insn << 16 | (number -
  * `base`), so that the compound has to leave before it.  Then run->status is set.  Called by
  * call.S.
  */
@@ -57,7 +57,7 @@ bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base);
 /* Turns a leave's status into COSY_LEFT_TRACED where filters may refuse the next RUN. */
 void cosy_leave_filtered(struct cosy_activation *run);
 
-/* Tells whether there is any observer; cosy_leave_watched decides about each call. */
+/* Returns whether there is any observer; cosy_leave_watched decides about each call. */
 static __always_inline bool cosy_is_watched(const struct cosy_activation *run)
 {
 	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;

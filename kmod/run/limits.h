@@ -34,7 +34,7 @@ static __always_inline unsigned long cosy_traced_work(void)
 #define COSY_MAX_STAY (HZ / 10)
 
 /*
- * Tells whether the thread has been in the kernel so long that it must return to user mode for a
+ * Returns whether the thread has been in the kernel so long that it must return to user mode for a
  * moment.  Three reasons: work deferred under TIF_NOTIFY_RESUME (cosy_resume_work); an audit rule
  * added meanwhile, which only the next entry of a system call sees; and kernel code that waits
  * until every thread has been in user mode (RCU tasks, live patches).
@@ -54,7 +54,7 @@ u32 cosy_limits_fuel(u32 insn_cnt);
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps,
 		       u64 ns);
 
-/* Tells whether a compound that has used `ns` already may not go on. */
+/* Returns whether a compound that has used `ns` already may not go on. */
 bool cosy_limits_reached(const struct cosy_program *prog, const struct cosy_context *context,
 			 u64 ns);
 

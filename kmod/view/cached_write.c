@@ -48,7 +48,8 @@ static __always_inline enum owner cached_write_owner(const struct file *file)
 }
 
 /*
- * Tells whether the file's writes are neither synchronous nor limited: those are left to the call.
+ * Returns whether the file's writes are neither synchronous nor limited: those are left to the
+ * call.
  */
 static __always_inline bool cached_writes_are_plain(const struct file *file)
 {
@@ -57,7 +58,7 @@ static __always_inline bool cached_writes_are_plain(const struct file *file)
 }
 
 /*
- * Tells whether a write may let a file of tmpfs grow: from its end or below, so that no bytes
+ * Returns whether a write may let a file of tmpfs grow: from its end or below, so that no bytes
  * between are left to be zeroed.
  */
 static __always_inline bool tmpfs_may_grow(const struct cosy_writing *write, struct inode *inode,
@@ -69,8 +70,8 @@ static __always_inline bool tmpfs_may_grow(const struct cosy_writing *write, str
 }
 
 /*
- * Tells whether the ordinary call would let the write through, to the same place.  Holds until the
- * inode is unlocked.
+ * Returns whether the ordinary call would let the write through, to the same place.  Holds until
+ * the inode is unlocked.
  */
 static __always_inline bool cached_write_allowed(const struct cosy_writing *write, enum owner owner)
 {
@@ -121,7 +122,7 @@ static __always_inline struct folio *cached_folio_at(const struct cosy_writing *
 }
 
 /*
- * Tells whether the folios of a file of tmpfs are sound and will stay.  Truncation waits for the
+ * Returns whether the folios of a file of tmpfs are sound and will stay.  Truncation waits for the
  * inode.  Reclaim, migration and merging into larger folios give up at our references, unless
  * they began before, and then they hold the folio's lock.
  */
@@ -179,7 +180,7 @@ static bool ext4_folios_lock(const struct cosy_writing *write, const struct foli
 }
 
 /*
- * Tells whether all folios have buffers, without a lock, before anybody is asked about the write.
+ * Returns whether all folios have buffers, without a lock, before anybody is asked about the write.
  * Those that came from the disk have none until ext4 has written to them.
  */
 static __always_inline bool ext4_folios_known(const struct folios *folios)

@@ -12,7 +12,7 @@
 #include <linux/pagemap.h>
 #include "compat/compat.h"
 
-/* Tells whether all buffers of bytes [begin, end) of a locked folio are mapped and valid. */
+/* Returns whether all buffers of bytes [begin, end) of a locked folio are mapped and valid. */
 static __always_inline bool cosy_ext4_buffers_known(struct folio *folio, size_t begin, size_t end)
 {
 	struct buffer_head *head = folio_buffers(folio), *buffer = head;

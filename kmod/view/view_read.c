@@ -96,7 +96,7 @@ static __always_inline enum cosy_guard view_find_pages(struct address_space *map
 			       &view->pages);
 }
 
-/* Tells whether the folios that view_find_pages found are still the file's, and below its end. */
+/* Returns whether the folios that view_find_pages found are still the file's, and below its end. */
 static __always_inline bool view_still_there(const struct address_space *mapping, loff_t end,
 					     const struct cosy_page_view *view)
 {

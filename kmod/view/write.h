@@ -43,7 +43,7 @@ void cosy_write_done(struct file *file, ssize_t written);
 int cosy_ext4_init(void);
 void cosy_ext4_exit(void);
 
-/* Tells whether ext4 allocates a file's blocks late: its `delalloc`, the default. */
+/* Returns whether ext4 allocates a file's blocks late: its `delalloc`, the default. */
 bool cosy_ext4_delays(const struct address_space *mapping);
 
 #endif /* COSY_WRITE_H */

@@ -10,16 +10,16 @@
 
 #include <linux/fs.h>
 
-/* Tells whether entries of the directory may be given out. */
+/* Returns whether entries of the directory may be given out. */
 bool cosy_watch_admits_directory(const struct dentry *dir);
 
 /*
- * Tells whether the inode's attributes are certain to stay as they are until its word changes.  The
- * caller has registered the inode and read its word.
+ * Returns whether the inode's attributes are certain to stay as they are until its word changes.
+ * The caller has registered the inode and read its word.
  */
 bool cosy_watch_is_stable(const struct inode *inode);
 
-/* Tells whether somebody changes the directory or its entries now. */
+/* Returns whether somebody changes the directory or its entries now. */
 bool cosy_watch_is_changing(struct inode *dir);
 
 void cosy_watch_admit_init(void);

@@ -50,7 +50,7 @@
 
 /* --- What is asked for ------------------------------------------------------------------------- */
 
-/* Tells whether a path has a component of two dots: the way back is not the way that it went. */
+/* Returns whether a path has a component of two dots: the way back is not the way that it went. */
 static bool path_goes_up(const char *path)
 {
 	const char *at = path;
@@ -301,7 +301,7 @@ static void statx_note(const struct kstat *stat, struct cosy_watch_read *ret)
 	ret->stx_attributes_mask = stat->attributes_mask | STATX_ATTR_MOUNT_ROOT;
 }
 
-/* Tells whether a file system that was asked by itself answers as for the first entry. */
+/* Returns whether a file system that was asked by itself answers as for the first entry. */
 static __always_inline bool statx_agrees(const struct kstat *stat,
 					 const struct cosy_watch_read *ret)
 {

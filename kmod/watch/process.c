@@ -35,7 +35,7 @@ void cosy_watch_settle_mounts(void)
 }
 
 /*
- * Tells whether a filter, a tracer or an auditor is to see each call of any thread: all use the
+ * Returns whether a filter, a tracer or an auditor is to see each call of any thread: all use the
  * answers of one.
  */
 static bool process_is_observed(void)

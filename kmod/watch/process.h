@@ -5,7 +5,7 @@
 
 #include "watch/watcher.h"
 
-/* Tells whether the caller has one thread and its memory for itself.  If not, that may change. */
+/* Returns whether the caller has one thread and its memory for itself.  If not, that may change. */
 bool cosy_watch_process_is_alone(void);
 
 /*
@@ -16,12 +16,12 @@ int cosy_watch_process_enter(struct cosy_watcher *watcher);
 void cosy_watch_process_leave(struct cosy_watcher *watcher);
 
 /*
- * Tells whether the caller may make a READ: 0, or the READ's error.  It has to be asked again after
- * the words were read.
+ * Checks whether the caller may make a READ: 0, or the READ's error.  It has to be asked again
+ * after the words were read.
  */
 int cosy_watch_check_process(const struct cosy_watcher *watcher);
 
-/* Tells whether a mount is in the caller's namespace, and shows ids as they are. */
+/* Returns whether a mount is in the caller's namespace, and shows ids as they are. */
 bool cosy_watch_mount_is_own(const struct vfsmount *mnt);
 
 /*

@@ -168,7 +168,7 @@ static struct cosy_watch_slot *bucket_search(struct bucket *bucket,
 	return NULL;
 }
 
-/* Tells whether the watcher's user may have another slot in the bucket.  Under its lock. */
+/* Returns whether the watcher's user may have another slot in the bucket.  Under its lock. */
 static bool bucket_has_room(const struct bucket *bucket, const struct cosy_watcher *watcher)
 {
 	const struct cosy_watch_slot *slot;

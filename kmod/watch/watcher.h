@@ -115,7 +115,7 @@ u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inod
 u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct inode *dir);
 /* Registers a directory on the way to that, whose word is COSY_WATCH_WAY.  False: as 0 above. */
 bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir);
-/* Tells whether this READ has registered the directory as one on the way. */
+/* Returns whether this READ has registered the directory as one on the way. */
 bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir);
 /* Pairs with cosy_watch_note: what was registered before is visible to hooks. */
 static __always_inline void cosy_watcher_settle(void)

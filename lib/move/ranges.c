@@ -100,7 +100,7 @@ static bool range_is_around(const struct range *range, uintptr_t from, uintptr_t
 
 /*
  * Takes [from, to) out of a range; the lock is held.  The part above becomes `above`, where the
- * range is around.  Tells whether anything of the range is left.
+ * range is around.  Returns whether anything of the range is left.
  */
 static bool range_cut(struct range *range, uintptr_t from, uintptr_t to, struct range *above)
 {

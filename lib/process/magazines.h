@@ -33,7 +33,7 @@ struct libcosy_magazines {
 /* Frees all blocks. */
 void libcosy_magazines_empty(struct libcosy_magazines *magazines);
 
-/* Tells whether a block's header is the one that compounds know. */
+/* Returns whether a block's header is the one that compounds know. */
 bool libcosy_blocks_are_known(void);
 
 /* True for the functions of which a compound's bodies rely on it. */

@@ -28,7 +28,9 @@ enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned i
 enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count,
 						  const void **last);
 
-/* Tells whether no object has been loaded after `last`, as libcosy_any_refers_at_start sets it. */
+/*
+ * Returns whether no object has been loaded after `last`, as libcosy_any_refers_at_start sets it.
+ */
 bool libcosy_object_is_last(const void *last);
 
 #endif /* COSY_LIB_REFER_H */

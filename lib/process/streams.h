@@ -16,7 +16,9 @@ struct libcosy_spare_streams {
 	void *at[4];
 };
 
-/* Tells whether the layout is the one that compounds know.  Opens a directory at the first call. */
+/*
+ * Returns whether the layout is the one that compounds know.  Opens a directory at the first call.
+ */
 bool libcosy_streams_are_known(void);
 
 /* True for the functions of which a compound's bodies rely on it. */

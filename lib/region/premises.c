@@ -441,7 +441,7 @@ static bool functions_are_libcs(struct caller *caller, const struct cosy_replace
 	return !verdict.broken;
 }
 
-/* Tells whether no call is one of those functions, or their layout is the one that is known. */
+/* Returns whether no call is one of those functions, or their layout is the one that is known. */
 static bool layout_is_known(const struct cosy_replaced *calls, unsigned int count,
 			    bool (*is_of)(const char *), bool (*is_known)(void))
 {
@@ -451,7 +451,7 @@ static bool layout_is_known(const struct cosy_replaced *calls, unsigned int coun
 	return true;
 }
 
-/* Tells whether none of the calls relies on a layout of libc's that is another one here. */
+/* Returns whether none of the calls relies on a layout of libc's that is another one here. */
 static bool layouts_are_known(const struct cosy_replaced *calls, unsigned int count, char *why,
 			      size_t size)
 {

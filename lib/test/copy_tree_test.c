@@ -58,7 +58,7 @@ static bool run(const char *command)
 	return !system(command);
 }
 
-/* Tells whether two trees have the same names, bytes, modes, links and, with `times`, times. */
+/* Returns whether two trees have the same names, bytes, modes, links and, with `times`, times. */
 static bool same(const char *a, const char *b, bool times)
 {
 	char command[512];

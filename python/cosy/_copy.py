@@ -70,7 +70,7 @@ def copytree(
 
 
 def _is_new(src: Any, dst: Any) -> bool:
-    """Tells whether `dst` is to be made, outside `src`."""
+    """Returns whether `dst` is to be made, outside `src`."""
     source, target = os.fspath(src), os.fspath(dst)
     if type(source) is not type(target) or os.path.lexists(target):
         return False

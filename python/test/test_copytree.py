@@ -57,7 +57,7 @@ class Copytree(FolderTest):
         return results[1][0]
 
     def in_c(self, *args: Any, **options: Any) -> bool:
-        """Tells whether a copy is made without shutil."""
+        """Returns whether a copy is made without shutil."""
         with mock.patch("shutil.copytree") as plain:
             cosy.copytree(*args, **options)
         return not plain.called

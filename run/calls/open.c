@@ -249,8 +249,8 @@ int dup3(int fd, int copy, int flags)
 }
 
 /*
- * Tells whether O_ASYNC, as which a lease shows, is the program's own.  A file that stays plain has
- * no lease of the library's, once nobody is at work on it.  To be asked before the kernel is.
+ * Returns whether O_ASYNC, as which a lease shows, is the program's own.  A file that stays plain
+ * has no lease of the library's, once nobody is at work on it.  To be asked before the kernel is.
  */
 static bool async_is_own(int fd)
 {

@@ -14,7 +14,7 @@ enum guard {
 
 /* Returns a guard's name, such as "NO_FP_SHARE". */
 const char *guard_name(enum guard guard);
-/* Says in a few words what is relied on. */
+/* Returns, in a few words, what is relied on. */
 const char *guard_what(enum guard guard);
 
 #pragma GCC visibility pop

@@ -70,7 +70,7 @@ static bool lease_is_own(const struct file *file)
 	return file->guard_value == LEASE_OWN;
 }
 
-/* Says why a lease is over: it was broken, or the daemon has ended. */
+/* Returns why a lease is over: it was broken, or the daemon has ended. */
 static enum guard lease_loss(const struct file *file)
 {
 	return lease_is_own(file) || cosyd_alive(file->keeper) ? GUARD_READ_ONLY : GUARD_DAEMON;
@@ -213,7 +213,7 @@ static bool is_owner(int fd)
 }
 
 /*
- * Tells whether a refusal is a security module's, which may note each one (AppArmor's `k`).
+ * Returns whether a refusal is a security module's, which may note each one (AppArmor's `k`).
  * Nothing else refuses a file's owner.  A process with CAP_LEASE may be refused since it has it in
  * a user namespace only; then its own files are still leased to it.
  */

@@ -152,7 +152,7 @@ static bool map_fills_holes(int fd, const struct stat *st)
 	       (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) || fs.f_type == 0x01021994);
 }
 
-/* Says which guard forbids one more mapping, of a file like this; GUARDS: none. */
+/* Returns which guard forbids one more mapping, of a file like this; GUARDS: none. */
 static enum guard map_allowed(const struct file *file)
 {
 	enum guard why = __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);

@@ -22,7 +22,7 @@
 static char path[200];
 static struct stat st;
 
-/* Tells whether /proc/locks has a lease on the file. */
+/* Returns whether /proc/locks has a lease on the file. */
 static bool is_leased(void)
 {
 	char wanted[64], line[200];

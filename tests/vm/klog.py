@@ -82,7 +82,7 @@ _THERE = re.compile(r"cc$|cd 03$")
 
 
 def stale_breakpoint(log: str) -> bool:
-    """Tells whether all harm comes of a breakpoint that was executed where memory holds none.
+    """Returns whether all harm comes of a breakpoint that was executed where memory holds none.
 
     QEMU before 8.1 translates code without a lock on its page: a processor may keep the breakpoint by which
     another one was changing the kernel's code (a tracepoint, a static key) for a moment.

@@ -143,7 +143,7 @@ def _icount_cpu() -> str:
 
 
 def keeps_breakpoints(machine: Machine) -> bool:
-    """Tells whether QEMU may execute a breakpoint that another processor has taken out of memory."""
+    """Returns whether QEMU may execute a breakpoint that another processor has taken out of memory."""
     numbers = re.search(r"version (\d+)\.(\d+)", version())
     return machine.smp > 1 and bool(numbers) and (int(numbers[1]), int(numbers[2])) < (8, 1)
 

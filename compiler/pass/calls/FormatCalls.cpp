@@ -19,7 +19,7 @@ static const Formatter Formatters[] = {
     {"__sprintf_chk", -1, 2, 3},
 };
 
-/// Says if an argument is of the type that a part's conversion takes.
+/// Returns whether an argument is of the type that a part's conversion takes.
 static bool fits(const format_part &Part, const Type *Ty) {
   switch (Part.piece.kind) {
   case COSY_PIECE_STRING:

@@ -356,7 +356,7 @@ HELPER bool is_asleep(pid_t thread)
 	return thread_state(thread) == 'S';
 }
 
-/* Tells whether a thread, which must be there, waits for what no signal ends, such as a lock. */
+/* Returns whether a thread, which must be there, waits for what no signal ends, such as a lock. */
 HELPER bool is_blocked(pid_t thread)
 {
 	char state = thread_state(thread);

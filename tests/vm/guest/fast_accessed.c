@@ -115,7 +115,7 @@ static long read_once_in_region(int fd, char *bytes, off_t at)
 	return ret;
 }
 
-/* Tells whether a read sets a time of access that is long ago. */
+/* Returns whether a read sets a time of access that is long ago. */
 static bool sets_time(int fd, char *bytes, off_t at, long (*reads)(int fd, char *bytes, off_t at))
 {
 	const struct timespec ago[2] = { { .tv_sec = 1000 }, { .tv_sec = 2000 } };

@@ -126,7 +126,7 @@ static void begin(void)
 	OP(view_pread, file, VIEWED, 8, 0);
 }
 
-/* Makes the call.  Tells whether it took its specialised version, or cannot be told. */
+/* Makes the call.  Returns whether it took its specialised version, or cannot be told. */
 static bool is_answered(const struct marked *call)
 {
 	uint64_t without;

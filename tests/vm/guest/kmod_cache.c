@@ -104,7 +104,7 @@ static void found_by_content(void)
 	close(fd);
 }
 
-/* Tells whether this kernel's JIT has based accesses: since Linux 6.9. */
+/* Returns whether this kernel's JIT has based accesses: since Linux 6.9. */
 static bool is_based(void)
 {
 	struct utsname name;

@@ -219,7 +219,7 @@ static void fills(void)
 	close(s[1]);
 }
 
-/* Tells whether a thread of this process sleeps. */
+/* Returns whether a thread of this process sleeps. */
 static bool thread_sleeps(pid_t thread)
 {
 	char path[64], line[512] = "";

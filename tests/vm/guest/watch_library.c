@@ -55,7 +55,7 @@ static void make_directory(const char *path, int size)
 	}
 }
 
-/* Tells whether libc's answer is the system call's. */
+/* Returns whether libc's answer is the system call's. */
 static bool is_same(int dirfd, const char *path)
 {
 	struct stat said, is;
@@ -613,7 +613,7 @@ static void set_watchers(const char *count)
 	close(fd);
 }
 
-/* Tells whether the library has a watcher in this process. */
+/* Returns whether the library has a watcher in this process. */
 static bool has_watcher(void)
 {
 	char path[64], name[64];

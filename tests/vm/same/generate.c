@@ -115,9 +115,9 @@ static bool changes_files(uint32_t op)
 }
 
 /*
- * Says whether what `op` leaves is the same wherever the clock ticks inside it.  A call that reads
- * a file, writes it and notes the access last does not: under relatime the next read of that file
- * moves its access time or not, depending on whether the clock ticked before that note.
+ * Returns whether what `op` leaves is the same wherever the clock ticks inside it.  A call that
+ * reads a file, writes it and notes the access last does not: under relatime the next read of that
+ * file moves its access time or not, depending on whether the clock ticked before that note.
  */
 static bool is_repeatable(const struct round *round, uint32_t op)
 {

@@ -313,8 +313,8 @@ MUTANTS = [
     Mutant(
         "slot-copy-drop",
         "kmod/move/slots.c",
-        "\tif (error)\n\t\tcontents_drop(contents, k);\n\treturn error;\n}\n\n/*\n * Tells whether somebody",
-        "\treturn error;\n}\n\n/*\n * Tells whether somebody",
+        "\tif (error)\n\t\tcontents_drop(contents, k);\n\treturn error;\n}\n\n/*\n * Returns whether somebody",
+        "\treturn error;\n}\n\n/*\n * Returns whether somebody",
         harmless="a parcel or a port that is not filled drops what it has",
     ),
     Mutant(

@@ -61,7 +61,7 @@ size_t walk_told(const struct walk *walk)
 
 /* --- What is told -------------------------------------------------------------------------- */
 
-/* Tells whether there is room for what comes next, perhaps in another call. */
+/* Returns whether there is room for what comes next, perhaps in another call. */
 static bool has_room(struct plain_walk *p)
 {
 	if (p->size - p->done >= p->walk->least)
@@ -102,7 +102,7 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Tells whether the walk enters what this entry is. */
+/* Returns whether the walk enters what this entry is. */
 static bool is_entered(const struct plain_walk *p, const struct cosy_dirent *entry, uint32_t depth)
 {
 	const struct cosy_tree *tree = &p->walk->tree;
