@@ -18,7 +18,7 @@ struct libcosy_counts {
 	uint64_t queued;       /* compounds that a thread of the kernel compiles or will compile */
 	uint64_t remembered;   /* regions that the user's earlier processes sent there */
 	uint64_t loses;	       /* will never earn it, by the compiler's estimate */
-	uint64_t given_up;     /* programs that lost by their ways out for seccomp filters */
+	uint64_t given_up;     /* programs that lost too much, or were slower than natively */
 	uint64_t runs;	       /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
