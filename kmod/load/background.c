@@ -7,7 +7,8 @@
  * of a process on the way is answered for the one that has handed it over, which may have ended.
  * These are its credentials (whether constants are blinded, the limit of the JIT's memory, locked
  * memory), its memory cgroup, its namespaces and its RLIMIT_MEMLOCK.  The thread has no signals, so
- * a compilation that has begun ends; its length is bounded by COSY_MAX_INSNS.
+ * a compilation that has begun ends.  Its length is bounded by COSY_MAX_INSNS, and by none being
+ * begun for a memory cgroup that is near a limit: there an allocation may sleep for seconds.
  *
  * Processor time is not charged to the process's cgroup, so it is bounded: one thread, of the lowest
  * priority, and for each user so many instructions of compounds a second (credit.c).
@@ -60,13 +61,15 @@ static unsigned int job_cnt;
 static DEFINE_SPINLOCK(lock);
 
 /*
- * Identifies a compound of a user, by its ends.  If two are taken for one, only that user's are
- * compiled too late.
+ * Identifies a compound of a user in a container, by its ends.  If two are taken for one, only these
+ * are compiled too late.
  */
-static u64 digest_of(const void *data, u32 len, const struct cosy_target *target)
+static u64 digest_of(const void *data, u32 len, const struct cosy_target *target,
+		     const struct cosy_cache_caller *caller)
 {
 	const u32 some = min(len, 512u);
-	const u32 first = jhash(data, some, len ^ target->size);
+	const u32 spaces = jhash(caller->spaces, sizeof(caller->spaces), target->size);
+	const u32 first = jhash(data, some, len ^ spaces);
 	const u32 last = jhash(data + len - some, some, first + target->ordinary);
 
 	/* 0 is none. */
@@ -94,7 +97,9 @@ static bool job_is_queued(const struct job *job)
 	const struct job *other;
 
 	list_for_each_entry(other, &jobs, node) {
+		/* After a FORGET a job from before it comes to nothing. */
 		if (other->user == job->user && other->digest == job->digest &&
+		    other->caller.epoch == job->caller.epoch &&
 		    !memcmp(other->caller.spaces, job->caller.spaces, sizeof(job->caller.spaces)))
 			return true;
 	}
@@ -158,7 +163,7 @@ int cosy_background_queue(struct cosy_user *user, void **data, u32 len,
 		return -ENOMEM;
 	job->data = *data;
 	job->len = len;
-	job->digest = digest_of(*data, len, target);
+	job->digest = digest_of(*data, len, target, &caller);
 	spin_lock(&lock);
 	error = job_queue(job, container.insn_cnt);
 	spin_unlock(&lock);
@@ -168,6 +173,9 @@ int cosy_background_queue(struct cosy_user *user, void **data, u32 len,
 		return error == -EALREADY ? -EINPROGRESS : error;
 	}
 	*data = NULL;
+	mutex_lock(&cosy_user_cache(user)->lock);
+	cosy_cache_start_ageing(cosy_user_cache(user), user);
+	mutex_unlock(&cosy_user_cache(user)->lock);
 	cosy_stats_live(COSY_LIVE_BACKGROUND, 1);
 	wake_up(&arrived);
 	return -EINPROGRESS;
@@ -175,7 +183,46 @@ int cosy_background_queue(struct cosy_user *user, void **data, u32 len,
 
 /* --- The thread ----------------------------------------------------------------------------- */
 
-/* Compiles the job's container with the rights of its process.  0 or an error. */
+#ifdef CONFIG_MEMCG
+/* Pages that a compilation of so many instructions may be charged, with what is charged in advance. */
+static unsigned long pages_needed(u32 insns)
+{
+	return 4 * MEMCG_CHARGE_BATCH + insns / 4;
+}
+
+/*
+ * Returns whether the job's memory cgroup has room for its compilation.  Without, the thread would
+ * reclaim for it, or sleep, while other users wait.
+ */
+static bool job_has_room(const struct job *job, u32 insns)
+{
+	struct mem_cgroup *memcg;
+
+	for (memcg = job->memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
+		struct page_counter *memory = &memcg->memory;
+		const unsigned long limit = min(READ_ONCE(memory->max), READ_ONCE(memory->high));
+
+		if (page_counter_read(memory) + pages_needed(insns) > limit)
+			return false;
+	}
+	return true;
+}
+
+/* Takes back what the kernel would have this thread do for a cgroup above memory.high. */
+static void debt_clear(void)
+{
+	current->memcg_nr_pages_over_high = 0;
+}
+#else
+static bool job_has_room(const struct job *job, u32 insns)
+{
+	return true;
+}
+
+static void debt_clear(void) {}
+#endif
+
+/* Compiles the job's container with the rights of its process.  1: it is there; 0 or an error. */
 static int job_compile(struct job *job)
 {
 	struct cosy_reject why = {};
@@ -186,6 +233,11 @@ static int job_compile(struct job *job)
 
 	if (error)
 		return error;
+	if (!job_has_room(job, container.insn_cnt))
+		return -ENOMEM;
+	/* A process may have loaded it meanwhile. */
+	if (cosy_cache_has(job->user, job->data, job->len, &job->target, &job->caller))
+		return 1;
 	image = cosy_image_create(job->user, &container, &job->target, &why);
 	if (IS_ERR(image))
 		return PTR_ERR(image);
@@ -211,6 +263,9 @@ static void job_do(struct job *job)
 	error = job_compile(job);
 	set_active_memcg(memcg);
 	revert_creds(own);
+	debt_clear();
+	if (error > 0 || cosy_cache_is_forgotten(job->user, &job->caller))
+		return;
 	cosy_stats_event(error ? COSY_EVENT_COMPILE_FAILED : COSY_EVENT_COMPILED);
 	if (error)
 		cosy_credit_failed(job_credit(job), job->digest);
@@ -258,6 +313,7 @@ static int background_run(void *unused)
 		job_do(job);
 		job_end(job);
 		cond_resched();
+		try_to_freeze();
 	}
 	return 0;
 }

@@ -3,7 +3,7 @@
  * cache.c - compiled compounds that outlive the process that loaded them.
  *
  * Each kernel user id has its own cache, with its own lock, list and limit.  So neither hits nor
- * their timing depend on other users.  Unclear cases are separated as well.  User and process
+ * their timing depend on other users, except that background.c compiles for all in turn.  Unclear cases are separated as well.  User and process
  * namespaces are compared, which separates containers.  A process whose real and effective users
  * differ neither finds nor leaves anything; nor does one that uses another user's descriptor.
  *
@@ -219,7 +219,8 @@ static void cache_age(struct work_struct *work)
 	}
 	cosy_history_age(&cache->history);
 	images = !list_empty(&cache->images);
-	more = images || cache->history.count;
+	/* An account that begins anew would have its whole credit again. */
+	more = images || cache->history.count || !cosy_credit_is_full(&cache->credit);
 	cache->ages = more;
 	cache->ages_hourly = !images;
 	if (more && queue_delayed_work(queue, &cache->ageing, images ? AGEING : HISTORY_AGEING))
@@ -231,7 +232,7 @@ static void cache_age(struct work_struct *work)
 }
 
 /*
- * Starts the ageing of a new image or a region's history.  Called under the lock.
+ * Starts the ageing of a new image, a region's history or a used credit.  Called under the lock.
  */
 void cosy_cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
 {
@@ -338,6 +339,26 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	return image;
 }
 
+bool cosy_cache_has(struct cosy_user *user, const void *container, u32 len,
+		    const struct cosy_target *target, const struct cosy_cache_caller *caller)
+{
+	struct cosy_cache *cache = cosy_user_cache(user);
+	u32 hash = container_hash(container, len);
+	struct cosy_image *image;
+	bool ret;
+
+	mutex_lock(&cache->lock);
+	image = cache_find(cache, container, len, hash, target, caller->spaces);
+	if (image)
+		refcount_inc(&image->references);
+	mutex_unlock(&cache->lock);
+	if (!image)
+		return false;
+	ret = cosy_image_fits(image);
+	cosy_image_put(image);
+	return ret;
+}
+
 /*
  * Makes room for an image within the limits, and charges it; moves the images that go to `out`.
  * False: it cannot be kept.  Called under the lock.
@@ -381,8 +402,12 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 	 * JIT's settings changed.
 	 */
 	same = cache_find(cache, container, len, hash, target, image->entry.spaces);
-	if (same)
+	if (same) {
+		/* A process has loaded it meanwhile. */
+		if (!same->entry.unproven)
+			image->entry.unproven = 0;
 		cache_move_out(cache, same, &out);
+	}
 	if (!cosy_cache_is_forgotten(image->user, caller))
 		added = cache_make_room(cache, image, caller->lockable, &out);
 	if (added) {

@@ -46,6 +46,12 @@ struct cosy_cache *cosy_user_cache(struct cosy_user *user);
 struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container, u32 len,
 				   const struct cosy_target *target);
 /*
+ * Returns whether cosy_cache_find would find an image for that caller, with whose credentials this
+ * runs; the image counts as unused all the same.
+ */
+bool cosy_cache_has(struct cosy_user *user, const void *container, u32 len,
+		    const struct cosy_target *target, const struct cosy_cache_caller *caller);
+/*
  * Keeps an image that was made from these bytes for this target; adds to `*evicted` how many made
  * room for it.  True: the bytes (of kvmalloc) are the cache's now.  False: the image is not kept,
  * and the bytes are still the caller's.  Runs with the credentials of the process that `caller`

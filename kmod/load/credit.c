@@ -74,6 +74,17 @@ int cosy_credit_take(struct cosy_credit *credit, u64 digest, u32 insns)
 	return error;
 }
 
+bool cosy_credit_is_full(struct cosy_credit *credit)
+{
+	bool ret;
+
+	spin_lock(&credit->lock);
+	credit_fill(credit);
+	ret = credit->insns >= MAX_INSNS && !credit->waiting;
+	spin_unlock(&credit->lock);
+	return ret;
+}
+
 void cosy_credit_end(struct cosy_credit *credit)
 {
 	spin_lock(&credit->lock);

@@ -32,6 +32,8 @@ void cosy_credit_create(struct cosy_credit *credit);
  * compiled in vain lately; -EBUSY: there is not so much now, or too many wait.
  */
 int cosy_credit_take(struct cosy_credit *credit, u64 digest, u32 insns);
+/* Returns whether the user has used the thread so little lately that nothing is to be remembered. */
+bool cosy_credit_is_full(struct cosy_credit *credit);
 /* Notes that a compound waits no longer; what it has cost is not given back. */
 void cosy_credit_end(struct cosy_credit *credit);
 

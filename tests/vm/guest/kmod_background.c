@@ -103,13 +103,13 @@ static void forget(void)
 	close(fd);
 }
 
+static int *users; /* that children have become: the module remembers what each has used */
+
 /* Becomes a user with no history, credit of the start, and no locked memory. */
 static void become_new(void)
 {
-	static int users;
-
 	if (!geteuid())
-		become((uid_t)(20000 + first % 10000 * 4 + users++), true);
+		become((uid_t)(20000 + first % 1000 * 32 + (*users)++), true);
 }
 
 /* --- Compiled ------------------------------------------------------------------------------ */
@@ -389,8 +389,31 @@ static void as_modest(void *arg)
 	CHECK(!handed(unique(12), 8, 0), "another user's greed is in the way");
 }
 
+/* Nothing is kept of this user's but what it has used and what failed. */
+static void as_forgetful(void *arg)
+{
+	const struct rlimit none = { 0, 0 };
+	long ret = -EINPROGRESS;
+
+	(void)arg;
+	become_new();
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &none));
+	MUST(hand(unique(100), COSY_MAX_INSNS, 0) == -EINPROGRESS);
+	for (int i = 0; i < 5000 && ret == -EINPROGRESS; i++) {
+		sleep_ms(2);
+		ret = hand(unique(100), COSY_MAX_INSNS, 0);
+	}
+	/* By now nothing of its own is open, waits, or is kept. */
+	for (int i = 0; i < 20 && ret == -ENOENT; i++) {
+		sleep_ms(10);
+		ret = hand(unique(100), COSY_MAX_INSNS, 0);
+	}
+	CHECK(ret == -ENOENT, "its account began anew: %ld", ret);
+}
+
 static void bounded(void)
 {
+	CHECK_CHILD(in_child(as_forgetful, NULL));
 	CHECK_CHILD(in_child(as_greedy, NULL));
 	CHECK_CHILD(in_child(as_modest, NULL));
 }
@@ -406,6 +429,9 @@ static void can_be_switched_off(void)
 int main(void)
 {
 	first = getpid();
+	users = mmap(NULL, sizeof(*users), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	MUST(users != MAP_FAILED);
 	close(raw_open());
 	compiles();
 	outlives_its_process();
