@@ -150,7 +150,8 @@ static uint64_t front_first(const struct division *division, uint64_t len)
 }
 
 /*
- * Asks whether the kernel would have to compile this compound for the buffer that is to be made.
+ * Asks whether the kernel would have to compile this compound for the buffer that is to be made, or,
+ * without an applicant, for the context's: it may have none.
  * If a lack of memory makes the buffer smaller than asked here, LOAD will find that out: it does
  * not compile either.
  */
@@ -164,8 +165,9 @@ bool libcosy_context_has_seen(int fd, const struct cosy_compound *compound,
 		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK | flags |
 			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 		.front = (u32)(context.buffer ? context.front
-					      : front_first(division_for(applicant),
-							    libcosy_settings.buffer_len)),
+			       : applicant    ? front_first(division_for(applicant),
+							    libcosy_settings.buffer_len)
+					      : 0),
 	};
 
 	long err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);

@@ -225,7 +225,7 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 	libcosy_pace_recall(owner, recall);
 	owner->reported = owner->saved;
 	if (recall->slower)
-		owner->notes |= COSY_NOTE_SLOWER;
+		__atomic_fetch_or(&owner->notes, COSY_NOTE_SLOWER, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -308,8 +308,13 @@ static bool history_advises_background(const struct cosy_region *region,
 
 static void tier_note_pays(struct cosy_region *owner, bool pays)
 {
-	if (tier_is_keyed(owner))
-		owner->notes = (owner->notes & ~COSY_NOTE_PAYS) | (pays ? COSY_NOTE_PAYS : 0);
+	if (!tier_is_keyed(owner))
+		return;
+	/* Another thread may note something else. */
+	if (pays)
+		__atomic_fetch_or(&owner->notes, COSY_NOTE_PAYS, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&owner->notes, ~COSY_NOTE_PAYS, __ATOMIC_RELAXED);
 }
 
 static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
