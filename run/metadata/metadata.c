@@ -306,6 +306,8 @@ static bool table_index(struct table *table, const struct cosy_watch_read *read)
 static const struct cosy_watch_entry *table_read(struct set *set, struct table *table,
 						 const char *name, unsigned int length)
 {
+	/* Two threads that libc does not know may have filled it at once: what is compared is read. */
+	table->text[table->prefix] = 0;
 	/* The direction that other directories had is not that of this one. */
 	if (table->count && table->served < 2)
 		table->learnt = set->learnt = 0;
@@ -415,9 +417,12 @@ static struct statx_timestamp timestamp(const __u64 *time)
 	return (struct statx_timestamp){.tv_sec = (int64_t)time[0], .tv_nsec = time[1]};
 }
 
-/* Fills in struct statx as the kernel does for a mask of basic fields and the mount. */
+/*
+ * Fills in struct statx as the kernel does for a mask of basic fields and the mount.  A file system
+ * that counts queries of its times of change returns them only for a mask that has one of them.
+ */
 static void statx_copy(struct statx *to, const struct table *table,
-		       const struct cosy_watch_entry *entry)
+		       const struct cosy_watch_entry *entry, unsigned int mask)
 {
 	struct stat is;
 
@@ -443,6 +448,10 @@ static void statx_copy(struct statx *to, const struct table *table,
 		.stx_dev_minor = minor(is.st_dev),
 		.stx_mnt_id = table->stx_mnt_id,
 	};
+	if (table->counted_times && !(mask & (STATX_MTIME | STATX_CTIME))) {
+		to->stx_mask &= ~(STATX_MTIME | STATX_CTIME);
+		to->stx_mtime = to->stx_ctime = (struct statx_timestamp){0};
+	}
 }
 
 /* A request: what stat(2) or statx(2) is asked for. */
@@ -472,9 +481,8 @@ static bool entry_serve(struct table *table, const struct cosy_watch_entry *entr
 		return false;
 	if (!request->mask)
 		stat_copy(request->ret, entry);
-	else if (table->stx_mask &&
-		 !(table->counted_times && !(request->mask & (STATX_MTIME | STATX_CTIME))))
-		statx_copy(request->ret, table, entry);
+	else if (table->stx_mask)
+		statx_copy(request->ret, table, entry, request->mask);
 	else
 		return false;
 	table_count(table);
