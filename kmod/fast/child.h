@@ -32,6 +32,7 @@
 static inline void cosy_names_init(struct cosy_names *names)
 {
 	names->last_call = 0;
+	names->opens = false;
 	names->repeats = false;
 }
 

@@ -16,11 +16,14 @@
  *
  * `..` is an entry as well: the parent of the directory before it, as long as it is that.
  */
+#include <linux/err.h>
 #include <linux/fs_struct.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/string.h>
 #include "fast/lookup.h"
+#include "fast/page_cache.h"
 #include "fast/permission.h"
 #include "fast/symlink.h"
 
@@ -45,21 +48,26 @@ static void mount_drop(struct cosy_activation *run, struct vfsmount *mount)
 
 /*
  * Goes from an entry to the root of the topmost file system that is mounted on it.  Returns a
- * reference to its mount; NULL: in this name space nothing is.
+ * reference to its mount; NULL: in this name space nothing is; an error: the walk asks one of the
+ * file systems in between, as autofs, whether it may go on.
  */
 static struct vfsmount *mount_get(struct vfsmount *mnt, struct dentry *entry)
 {
 	struct path at = { .mnt = mnt, .dentry = entry };
-	bool crossed = false;
+	struct vfsmount *ret = NULL;
 
 	path_get(&at);
-	while ((READ_ONCE(at.dentry->d_flags) & DCACHE_MOUNTED) && follow_down_one(&at))
-		crossed = true;
+	while ((READ_ONCE(at.dentry->d_flags) & DCACHE_MOUNTED) && follow_down_one(&at)) {
+		ret = at.mnt;
+		if (READ_ONCE(at.dentry->d_flags) & PREFIX_CARE) {
+			ret = ERR_PTR(-EOPNOTSUPP);
+			break;
+		}
+	}
 	dput(at.dentry);
-	if (crossed)
-		return at.mnt;
-	mntput(at.mnt);
-	return NULL;
+	if (IS_ERR_OR_NULL(ret))
+		mntput(at.mnt);
+	return ret;
 }
 
 /* Tells whether the mount on entry `i`, which is one of `mnt`, is still the one that is kept. */
@@ -70,6 +78,8 @@ static bool mount_holds(const struct cosy_prefix *prefix, struct vfsmount *mnt, 
 	if (likely(!(READ_ONCE(prefix->entry[i]->d_flags) & DCACHE_MOUNTED)))
 		return !prefix->mount[i];
 	now = mount_get(mnt, prefix->entry[i]);
+	if (IS_ERR(now))
+		return false;
 	mntput(now);
 	return now == prefix->mount[i];
 }
@@ -179,19 +189,28 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 	return seq;
 }
 
-/* Keeps `entry`, the caller's reference, which follows the directory `at` and whose text ends at `end`. */
-static void prefix_keep(struct cosy_activation *run, const struct path *at, struct dentry *entry,
-			unsigned int seq, u32 end)
+/*
+ * Keeps `entry`, the caller's reference, which follows the directory `at` and whose text ends at `end`.
+ * 0, or COSY_ORDINARY, with the reference dropped.
+ */
+static s64 prefix_keep(struct cosy_activation *run, const struct path *at, struct dentry *entry,
+		       unsigned int seq, u32 end)
 {
 	struct cosy_prefix *prefix = &run->names.prefix;
+	struct vfsmount *mount = NULL;
 
+	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
+		mount = mount_get(at->mnt, entry);
+	if (IS_ERR(mount)) {
+		dput(entry);
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+	}
 	prefix->entry[prefix->depth] = entry;
 	prefix->seq[prefix->depth] = seq;
-	prefix->mount[prefix->depth] = NULL;
-	if (unlikely(READ_ONCE(entry->d_flags) & DCACHE_MOUNTED))
-		prefix->mount[prefix->depth] = mount_get(at->mnt, entry);
+	prefix->mount[prefix->depth] = mount;
 	prefix->end[prefix->depth++] = end;
 	run->held |= COSY_HELD_PREFIX;
+	return 0;
 }
 
 /* Goes to the parent of the directory `at`, and keeps it.  0 or COSY_ORDINARY. */
@@ -206,8 +225,7 @@ static s64 prefix_add_above(struct cosy_activation *run, const struct path *at, 
 		dput(entry);
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	}
-	prefix_keep(run, at, entry, PREFIX_UP, end);
-	return 0;
+	return prefix_keep(run, at, entry, PREFIX_UP, end);
 }
 
 /*
@@ -246,8 +264,7 @@ static s64 prefix_add(struct cosy_activation *run, const struct path *at, struct
 	failed = COSY_GUARD_NAME;
 	if (!data_race(d_can_lookup(entry)))
 		goto put;
-	prefix_keep(run, at, entry, seq, end);
-	return 0;
+	return prefix_keep(run, at, entry, seq, end);
 
 put:
 	dput(entry);
@@ -448,6 +465,15 @@ s64 cosy_missing_again(struct cosy_activation *run, const struct cosy_found *fou
 
 /* --- Mounts and links at the end ------------------------------------------------------------ */
 
+/*
+ * Returns whether the root of a file system has its attributes at hand.  One that asks a daemon or a
+ * server for them would let this call sleep with what is kept held.
+ */
+static bool root_is_at_hand(const struct super_block *sb)
+{
+	return cosy_cached_sb(sb) || sb->s_magic == PROC_SUPER_MAGIC || sb->s_magic == SYSFS_MAGIC;
+}
+
 /* Goes to the file system that is mounted on the entry. */
 static s64 find_on_mount(struct cosy_activation *run, struct cosy_found *found)
 {
@@ -458,9 +484,10 @@ static s64 find_on_mount(struct cosy_activation *run, struct cosy_found *found)
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	mount = mount_get(found->path.mnt, on);
 	/* In this name space nothing is mounted there. */
-	if (!mount)
+	if (IS_ERR_OR_NULL(mount))
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
-	if ((READ_ONCE(mount->mnt_root->d_flags) & (PREFIX_CARE | DCACHE_OP_WEAK_REVALIDATE)) ||
+	if (!root_is_at_hand(mount->mnt_sb) ||
+	    (READ_ONCE(mount->mnt_root->d_flags) & (PREFIX_CARE | DCACHE_OP_WEAK_REVALIDATE)) ||
 	    d_is_symlink(mount->mnt_root)) {
 		mntput(mount);
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
@@ -476,13 +503,21 @@ static s64 find_on_mount(struct cosy_activation *run, struct cosy_found *found)
 /* Goes to the neighbour that the link leads to. */
 static s64 find_by_link(struct cosy_activation *run, struct cosy_found *found)
 {
-	struct dentry *link = found->path.dentry;
+	struct dentry *link = found->path.dentry, *target;
 	struct qstr name;
 	s64 result;
 
-	if (!cosy_symlink_is_served(found->dir, link, &name))
+	/* An open takes its descriptor before it follows a link. */
+	if (run->names.opens || !cosy_symlink_is_served(found->dir, link, &name))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	/* Following it can be seen, so look first whether the target is served. */
+	result = cosy_child_get(run, found->dir->dentry, &name, true, false, &target);
+	if (result)
+		return result == -ENOENT ? cosy_guard_failed(run, COSY_GUARD_CACHED) : result;
+	dput(target);
 	result = cosy_symlink_follow(found->dir, link);
+	if (!result)
+		result = cosy_may_search(found->dir);
 	if (result)
 		return result;
 	result = cosy_child_get(run, found->dir->dentry, &name, true, false, &found->path.dentry);

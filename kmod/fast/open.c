@@ -139,7 +139,9 @@ static noinline s64 open_named(struct cosy_activation *run, s32 dirfd, u64 name,
 	if (likely(!result))
 		return path_open(run, &run->names.child, flags);
 	if (result == COSY_ORDINARY) {
+		run->names.opens = true;
 		result = cosy_find(run, dirfd, name, follow, true, &found);
+		run->names.opens = false;
 		if (likely(!result)) {
 			result = path_open(run, &found.path, flags);
 			cosy_found_put(run, dirfd, &found);

@@ -114,6 +114,7 @@ struct cosy_names {
 	 */
 	struct path child;
 	bool backwards;
+	bool opens;   /* the call that finds a name is an open */
 	bool repeats; /* at the last cosy_find_near the name was that of the entry found last */
 	u8 strangers;
 	s64 child_dirfd;

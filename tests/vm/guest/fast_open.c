@@ -125,9 +125,12 @@ static void file_max_set(const char *text)
 /* A thread that may have no more descriptors is told so, whatever the name leads to. */
 static void no_more_descriptors(void)
 {
+	const struct timespec times[] = { { 1000, 0 }, { 2000, 0 } };
 	struct rlimit old, none;
+	struct stat st;
 	int next = dup(0);
 
+	MUST(!utimensat(AT_FDCWD, "to-file", times, AT_SYMLINK_NOFOLLOW));
 	MUST(next >= 0 && !close(next) && !getrlimit(RLIMIT_NOFILE, &old));
 	none = old;
 	none.rlim_cur = (rlim_t)next;
@@ -137,8 +140,11 @@ static void no_more_descriptors(void)
 	same_open(AT_FDCWD, "none", O_RDONLY);
 	same_open(AT_FDCWD, "secret", O_RDONLY);
 	same_open(AT_FDCWD, "closed/in", O_RDONLY);
+	same_open(AT_FDCWD, "to-file", O_RDONLY);
 	MUST(!setrlimit(RLIMIT_NOFILE, &old));
 	setfsuid(0);
+	MUST(!lstat("to-file", &st));
+	CHECK(st.st_atime == 1000, "followed a link, with no descriptor left");
 }
 
 /* Does the same for the files of the whole system. */
