@@ -178,8 +178,9 @@ struct cosy_setbuf {
  * may have few compounds waiting, and a bounded number of instructions compiled a second.  The
  * errors are EINPROGRESS (it waits or is being compiled), EBUSY (no room for another one now),
  * ENOENT (compiling it failed, or was in vain, lately; or nothing is kept for this caller),
- * EOPNOTSUPP (this kernel's machine code serves only one buffer) and LOAD's for a container or a
- * front that is not valid.
+ * EOPNOTSUPP (this kernel's machine code serves only one buffer, or as for LOAD), ENOMEM, and LOAD's
+ * for a front or a form of the container that is not valid.  Instructions are checked later: an
+ * invalid one makes the compilation fail.
  */
 struct cosy_load {
 	__u32 size;
