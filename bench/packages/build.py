@@ -33,7 +33,7 @@ class Job:
     package: str
     program: str
     arguments: tuple[str, ...]
-    input: str  # of _INPUTS
+    input: str  # a kind that input_make knows; tree: nothing beside the tree
 
 
 JOBS = (
