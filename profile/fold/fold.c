@@ -27,7 +27,7 @@ struct fold_thread {
 	struct fold_process *process;
 	struct grammar_line *line;
 	struct depend depend;
-	bool named; /* its last call's specialised version keeps the way to a name's directory */
+	bool named; /* its last call was one by name, which remembers the name's directories */
 	struct fold_thread *next;
 };
 
@@ -170,7 +170,7 @@ static struct fold_thread *thread_begin(struct fold *fold, uint32_t tid,
 	return thread;
 }
 
-/* Drops a process that has no thread again. */
+/* Ends a process that has no thread. */
 static void process_check(struct fold *fold, struct fold_process *process)
 {
 	if (process && !process->threads)
@@ -184,7 +184,7 @@ static struct fold_thread *thread_of(struct fold *fold, uint32_t tid, uint32_t p
 
 	if (thread && thread->process->pid == pid)
 		return thread;
-	/* The number is another thread's now; the end of the former one was not seen. */
+	/* The number is another thread's now; the previous thread's end was not recorded. */
 	if (thread)
 		thread_end(fold, thread);
 	process = process_of(fold, pid, NULL);
@@ -220,7 +220,7 @@ static void take_fork(struct fold *fold, const struct event_fork *fork)
 	process_check(fold, process);
 }
 
-/* Close files with O_CLOEXEC; the table is no longer shared. */
+/* Closes files with O_CLOEXEC, and unshares the fd table. */
 static void take_exec(struct fold *fold, const struct event_exec *exec)
 {
 	struct fold_thread *thread = thread_of(fold, exec->event.tid, exec->pid);
@@ -261,7 +261,7 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 	}
 }
 
-/* Counts what no call comes after: of no call, and in no loop. */
+/* Counts computing that no call follows: it belongs to no call and no loop. */
 static void take_gap(struct fold *fold, const struct event_gap *gap)
 {
 	struct fold_thread *thread = thread_find(fold, gap->event.tid);
@@ -337,7 +337,7 @@ static enum call_origin stack_origin(const struct profile *profile, uint32_t num
 {
 	const struct stack *stack = &profile->stacks[number];
 
-	/* No frame is known where the number is 0. */
+	/* Number 0 is a stack without known frames. */
 	if (!number || !stack->len)
 		return ORIGIN_PROGRAM;
 	if (!stack->user || stack->raw)
@@ -355,10 +355,7 @@ static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32
 	bool new;
 	uint32_t number;
 
-	/*
-	 * Take the place in the program and its caller, which distinguishes uses of a shared
-	 * helper.
-	 */
+	/* A helper's callers are sites of their own, so hash the place and its caller. */
 	if (stack) {
 		const struct stack *of = &profile->stacks[stack];
 
@@ -418,7 +415,7 @@ static bool call_is_named(const struct event_call *call)
 	}
 }
 
-/* Directories of the root that are file systems of their own nearly everywhere. */
+/* True if the path is below a directory that is a mount point on nearly every system. */
 static bool path_is_mounted(const char *path)
 {
 	static const char *const mounted[] = {"/dev/", "/proc/", "/run/", "/sys/"};
@@ -430,10 +427,9 @@ static bool path_is_mounted(const char *path)
 }
 
 /*
- * True if the specialised version looks up such a path (kmod/fast/prefix.c): from the current
- * directory, an open one or the root, by names alone, in one file system.  A path of several names
- * also needs a previous call by name in the thread, because any other call drops the directories on
- * the way.
+ * True if a specialised version looks up the path (kmod/fast/lookup.c): it consists of names alone,
+ * in one file system.  A path of several names also needs a previous call by name in the thread,
+ * because any other call drops the directories on the way.
  */
 static bool path_is_of_names(const char *path, bool named)
 {
@@ -468,7 +464,7 @@ static enum call_class class_of_write(const struct open_file *file)
 	return file->extends ? CLASS_APPEND : CLASS_WRITE;
 }
 
-/* `named`: the thread's call before was by name. */
+/* `named`: the thread's previous call was by name. */
 static enum call_class class_of(const struct event_call *call, const struct open_file *open_file,
 				unsigned int file, bool named)
 {
@@ -528,7 +524,7 @@ static bool call_opens(const struct event_call *call)
 	return (call_kind(call->nr)->flags & COSY_CLASS_MASK) == COSY_CLASS_OPEN;
 }
 
-/* The name was relative to `directory`, by its descriptor if `by_descriptor`. */
+/* Records an opened file, whose name is in `directory` (by_descriptor: in that of a descriptor). */
 static void take_opened(struct fold *fold, struct fold_process *process, uint64_t directory,
 			bool by_descriptor, const struct event_call *call, const struct sums *sums,
 			enum call_origin origin)
@@ -542,7 +538,7 @@ static void take_opened(struct fold *fold, struct fold_process *process, uint64_
 	relax_opened(&fold->relax, process, file, directory, call, origin);
 }
 
-/* Notes the path that a program was executed by: after an exec its call ends. */
+/* Records the path of an execve, whose event as a call comes after the event of the exec. */
 static void take_started(struct fold_process *process, const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
@@ -607,7 +603,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	files_call(&fold->files, thread->process, call);
 	if (call->ret >= 0 && call_opens(call))
 		take_opened(fold, thread->process, directory, file, call, &sums, origin);
-	/* The allocator chooses when to ask for memory; such calls would tear loops. */
+	/* Leave the allocator's calls out of loops: they come at irregular times. */
 	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
 	if (!symbol)
 		sums_add(&profile->sites[site].outside, &sums);
@@ -626,7 +622,7 @@ static void take_descriptor(struct fold *fold, const struct event_descriptor *to
 	if (!file)
 		return;
 	file->flags = told->open_flags;
-	/* Assume that a running program has opened it, and a program started later has not. */
+	/* Assume that the process opened all files except standard input, output and error. */
 	file->opened = file->earlier = told->fd > STDERR_FILENO;
 	file->extends = told->open_flags & O_APPEND;
 	if (told->open_flags & O_DIRECTORY)
@@ -691,7 +687,7 @@ const struct profile *fold_finish(struct fold *fold)
 		for (uint32_t i = 0; i < BUCKETS; i++)
 			for (struct fold_process *at = fold->processes[i]; at; at = at->next)
 				fold->profile.running++;
-		/* A recording that was cut has no end. */
+		/* A truncated recording has no end event. */
 		if (!fold->profile.took)
 			fold->profile.took = fold->profile.last - fold->profile.first;
 		fold_end_all(fold);

@@ -46,7 +46,10 @@ static bool is_look_up(const struct event_call *call)
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
 }
 
-/* True if the call queries a name's attributes; *follows: those of a symbolic link's target. */
+/*
+ * True if the call queries a name's attributes.  Sets *follows to whether the call follows a
+ * symbolic link.
+ */
 static bool is_stat(const struct event_call *call, bool *follows)
 {
 	*follows = call->nr != SYS_lstat;
@@ -58,7 +61,7 @@ static bool is_stat(const struct event_call *call, bool *follows)
 	       call->nr == SYS_statx;
 }
 
-/* True if the C library checks whether the time zone has changed. */
+/* True if the call is the C library's check whether the time zone has changed. */
 static bool is_zone(const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
@@ -66,7 +69,7 @@ static bool is_zone(const struct event_call *call)
 	return path && !strcmp(path, "/etc/localtime");
 }
 
-/* Hashes a question about a name, of the same directory if it is relative; 0: it has no name. */
+/* Hashes `kind` and the call's name, with its directory if it is relative.  0: there is no name. */
 static uint64_t question_of(const struct fold_process *process, const struct open_file *file,
 			    const struct event_call *call, uint64_t kind)
 {
@@ -82,7 +85,7 @@ static uint64_t question_of(const struct fold_process *process, const struct ope
 	return question;
 }
 
-/* Keeps the answer to a question.  True: it was the same the last time. */
+/* Records the answer to a question.  True if it equals the previous answer. */
 static bool useless_known(struct useless *useless, uint64_t question, uint64_t answer)
 {
 	uint64_t *known = &useless->names[question % LIMIT_NAMES], now;
@@ -95,8 +98,8 @@ static bool useless_known(struct useless *useless, uint64_t question, uint64_t a
 }
 
 /*
- * The same question had the same result when it was asked last.  stat and lstat of one name are two
- * questions, which use the same call.
+ * True if the call has the same result as the previous call with the same question.  newfstatat and
+ * statx make two questions of a name: the attributes of a link, and those of its target.
  */
 static bool useless_again(struct useless *useless, const struct fold_process *process,
 			  const struct open_file *file, const struct event_call *call)
@@ -108,7 +111,7 @@ static bool useless_again(struct useless *useless, const struct fold_process *pr
 	return question && useless_known(useless, question, call->ret);
 }
 
-/* The same name was asked for with the other kind of the two, and was there both times. */
+/* True after stat of a name that this lstat queries again, or the reverse, if both found it. */
 static bool useless_twice(struct useless *useless, const struct fold_process *process,
 			  const struct open_file *file, const struct event_call *call)
 {
@@ -135,7 +138,10 @@ static bool opens_directory(const struct event_call *call)
 	return call->args[call->nr == SYS_open ? 1 : 2] & O_DIRECTORY;
 }
 
-/* Notes the calls on a file that may be read again. */
+/*
+ * Adds the call's result to the digest of the file's contents.  Calls that may change or move the
+ * file otherwise make the digest unsure.
+ */
 static void contents_note(struct open_file *file, const struct event_call *call)
 {
 	bool reads = call->nr == SYS_read || call->nr == SYS_pread64;
@@ -176,8 +182,8 @@ static void useless_found(struct profile *profile, enum useless_kind kind,
 }
 
 /*
- * Counts all calls of a file that is closed, if it was read whole and the same had been read
- * before.
+ * At the close of a file, counts all its calls as useless if they read it whole, and its contents
+ * were the same the last time.
  */
 static void useless_reread(struct useless *useless, struct profile *profile,
 			   const struct open_file *file, const struct event_call *call,
@@ -198,8 +204,8 @@ static void useless_reread(struct useless *useless, struct profile *profile,
 }
 
 /*
- * Counts the wait before a read or write of a regular file as one for that: it could not have
- * slept.
+ * Counts the thread's last wait as READY instead of WAIT if this call reads or writes a regular
+ * file: such a file is always ready.
  */
 static void useless_ready(struct useless *useless, struct profile *profile,
 			  const struct open_file *file, const struct event_call *call)
@@ -239,7 +245,7 @@ void useless_count(struct useless *useless, struct profile *profile,
 	}
 	if (call->nr == SYS_lseek) {
 		kind = USELESS_SEEK;
-		/* From the end it asks how long the file is, and moves by the way. */
+		/* SEEK_END queries the file's length, so it is needed. */
 		found = file && file->position_known && call->ret == file->position &&
 			call->args[2] != SEEK_END;
 	} else if (is_wait(call)) {

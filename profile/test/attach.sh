@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
-# Records processes that run already, by what watches in the kernel: by number, by control group, and until ^C.  Each
-# wait is for a line that a program writes when it has come so far.  attach.sh
+# attach.sh - records running processes by each BPF back end: by number, by control group, until ^C.
+# Each wait is for a line that a program writes when it reaches that point.
 cd /t || exit 1
 TURNS=300
 failed=0
@@ -11,7 +11,7 @@ calls() { ./profile_sequence /tmp/events | grep -c "^$1 at "; }
 record() { COSY_OBSERVE_SAYS=1 ./cosy-profile -o /tmp/events --json /tmp/report "$@" >/tmp/text 2>/tmp/errors; }
 expect() { [ "$2" "$3" "$4" ] || fail "$1: $2 $3 $4"; }
 
-# Two servers, which do something for each line that they are given, and processes that have ended.
+# Two servers, which make calls for each line that they read, and two processes that have ended.
 mkfifo /tmp/in.1 /tmp/out.1 /tmp/in.2 /tmp/out.2 /tmp/in.3 /tmp/out.3 /tmp/never
 ./profile_crowd serve $TURNS </tmp/in.1 >/tmp/out.1 &
 first=$!
@@ -29,7 +29,7 @@ exec 9<>/tmp/never
 gone=$!
 wait $gone
 mkdir /tmp/groups
-# One of them is in a group below, as those of a slice are.
+# The second server is in a subgroup, as the services of a slice are.
 mount -t cgroup2 none /tmp/groups && mkdir -p /tmp/groups/servers/below || fail "control groups"
 echo $first >/tmp/groups/servers/cgroup.procs
 echo $second >/tmp/groups/servers/below/cgroup.procs
@@ -55,7 +55,7 @@ for backend in fentry tracepoint; do
 	expect "$backend until ^C, calls" "$(calls getppid)" -eq $TURNS
 	kill -0 "$first" || fail "$backend: what was watched has ended"
 
-	# A program that was started for it goes on, too.
+	# A program that cosy-profile started also continues.
 	mkfifo /tmp/in.4 /tmp/out.4
 	./cosy-profile --backend $backend -o /tmp/events --json /tmp/report -- \
 		./profile_crowd serve $TURNS 0<>/tmp/in.4 >/tmp/out.4 2>/tmp/errors &

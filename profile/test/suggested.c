@@ -2,7 +2,7 @@
 /*
  * suggested.c - a loop that pays as a region, for `cosy profile --build`: suggested FILE TURNS
  *
- * It prints what it has read, so that the plain program and the marked one can be compared.
+ * It prints a sum of the bytes, so that a test can compare the plain program and the marked one.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * wasteful.c KIND wasteful|careful FOLDER - makes calls that a program could leave out, of one kind
- * of fold/useless.def; or others beside these that it needs.  useless_test.py records both.
+ * wasteful.c KIND wasteful|careful FOLDER - makes calls that a program could leave out, of one KIND
+ * of fold/useless.def.  With `careful` it makes only those of them that the program needs.
+ * useless_test.py records both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static void file_write(char byte)
 	must(fd >= 0 && write(fd, buffer, 1000) == 1000 && !close(fd));
 }
 
-/* Asks both about each name; or lstat about one name and stat about another. */
+/* Wasteful: calls lstat and stat for the same name.  Careful: for two names. */
 static void twice(bool wasteful)
 {
 	struct stat st;
@@ -47,7 +48,7 @@ static void twice(bool wasteful)
 	}
 }
 
-/* Opens a file to learn that it is no directory; or opens the directory. */
+/* Wasteful: opens a file as a directory, which fails.  Careful: opens a directory. */
 static void no_directory(bool wasteful)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -59,7 +60,7 @@ static void no_directory(bool wasteful)
 	}
 }
 
-/* Reads the whole file again and again; or after each change. */
+/* Wasteful: reads an unchanged file in each iteration.  Careful: changes it before each read. */
 static void reread(bool wasteful)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -73,7 +74,7 @@ static void reread(bool wasteful)
 	}
 }
 
-/* Tries until there is nothing; or only when there is something. */
+/* Wasteful: receives until EAGAIN.  Careful: receives once for each message. */
 static void empty(bool wasteful)
 {
 	int pair[2];
@@ -87,7 +88,7 @@ static void empty(bool wasteful)
 	}
 }
 
-/* Waits for a regular file before each read; or for a pipe. */
+/* Wasteful: waits for a regular file before each read.  Careful: waits for a pipe. */
 static void ready(bool wasteful)
 {
 	int file = open(path, O_RDONLY), pipes[2];
@@ -106,7 +107,7 @@ static void ready(bool wasteful)
 	}
 }
 
-/* Reads a stream without a buffer; or with the one that it has. */
+/* Wasteful: reads a stream without a buffer.  Careful: reads it with stdio's buffer. */
 static void unbuffered(bool wasteful)
 {
 	FILE *file = fopen(path, "r");
