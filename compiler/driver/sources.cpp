@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- sources.cpp - Whether a compilation may hold a region --------------===//
 //
-// cosycc asks clang for line tables only where a region may use them: they
-// cost time, and they make an object larger.  Reading the text again costs less
-// than that.  Headers of the system are not read: a region is spelled in the
-// program's own text, by a macro of <cosy/cosy.h>.
+// cosycc requests line tables only if a region may use them, because they cost
+// time and make an object larger.  Reading the text a second time costs less.
+// System headers are not read, because only the program's own text marks
+// regions, by a macro of <cosy/cosy.h>.
 //
 //===----------------------------------------------------------------------===//
 #include "sources.h"
@@ -19,7 +19,7 @@ using std::string;
 using std::string_view;
 using std::vector;
 
-/// Number of files after which a region is taken for granted.
+/// Number of files after which the search assumes that there is a region.
 static constexpr size_t MaxFiles = 4096;
 
 namespace {
@@ -33,7 +33,7 @@ class Search {
 public:
   explicit Search(const Sources &Given)
       : S(Given), Waiting(Given.Files), Unknown(Given.Unreadable) {
-    // More folders of headers, which clang reads from the environment.
+    // By these variables clang searches further folders for headers.
     for (const char *Name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
       Unknown |= getenv(Name) != nullptr;
   }
@@ -50,13 +50,13 @@ public:
   }
 
 private:
-  /// True for a file that can be read twice: no folder, and no pipe.
+  /// True for a regular file, which can be read twice, unlike a pipe.
   static bool isRegular(const string &Name) {
     struct stat St;
     return stat(Name.c_str(), &St) == 0 && S_ISREG(St.st_mode);
   }
 
-  /// Reports whether the file spells a region, and notes what it includes.
+  /// Returns whether the file marks a region, and records its includes.
   bool searchFile(const string &Name) {
     if (!isRegular(Name)) {
       Unknown = true;
@@ -66,7 +66,7 @@ private:
     Unknown |= !File;
     string Text((std::istreambuf_iterator<char>(File)),
                 std::istreambuf_iterator<char>());
-    // The second is in files that were preprocessed already.
+    // A preprocessed file has the second mark.
     for (const char *Mark : {"COSY_START", "__cosy_region_start"})
       if (Text.find(Mark) != string::npos)
         return true;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //===- LibcDeclarations.cpp - Which functions are the C library's ---------===//
 //
-// A clang plugin.  IR does not say where a function was declared, so bind(2)
-// and a program's own bind() in another file look alike there.  This marks the
-// functions that a header of the C library declares: each call and declaration
-// gets an attribute,
+// A clang plugin.  IR does not record where a function was declared, so bind(2)
+// and a program's own bind() in another file look alike there.  The plugin
+// marks the functions that a header of the C library declares: each call and
+// declaration gets an attribute,
 //
 //   declare i32 @bind(i32, ptr, i32) #1
 //   attributes #1 = { "llvm.assume"="cosy_libc" }
 //
-// by which the pass knows it, and which the pass takes off again.
+// by which the pass recognises the function, and which the pass removes.
 //
 //===----------------------------------------------------------------------===//
 #include "clang/AST/ASTConsumer.h"
@@ -29,8 +29,9 @@
 using namespace clang;
 using llvm::StringRef;
 
-/// True for headers in the C library's folders, and for its others by name.
-/// The C++ library also has a folder bits: c++/VERSION/bits.
+/// True for a header in a folder of the C library, or with the name of one of
+/// its other headers.  The C++ library's folder c++/VERSION/bits does not
+/// count.
 static bool isLibcHeader(StringRef Path) {
   static const llvm::StringSet<> Folders = {"arpa", "bits", "netinet", "sys"};
   static const llvm::StringSet<> Files = {
@@ -77,8 +78,8 @@ private:
     }
   }
 
-  /// Also follows line markers: in a preprocessed file they record where a line
-  /// is from.
+  /// Also follows line markers, which record a line's origin in a preprocessed
+  /// file.
   bool isInLibcHeader(const FunctionDecl &F) {
     const SourceManager &Sources = Context->getSourceManager();
     if (!Sources.isInSystemHeader(F.getLocation()))
@@ -103,8 +104,8 @@ protected:
                  const std::vector<std::string> &) override {
     return true;
   }
-  /// Runs first, since clang generates code for each declaration as it reads
-  /// it.
+  /// Runs first, because clang generates code for each declaration when it has
+  /// read it.
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 

@@ -9,7 +9,8 @@ namespace cosy {
 
 struct CosyPass : llvm::PassInfoMixin<CosyPass> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
-  /// Runs also at -O0 and for optnone functions: the markers must go.
+  /// Runs also at -O0 and for optnone functions, because it removes the
+  /// markers.
   static bool isRequired() { return true; }
 };
 

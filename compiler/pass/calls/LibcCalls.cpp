@@ -21,8 +21,8 @@ bool cosy::isCovered(StringRef Name) {
       Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
       isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
     return true;
-  // The names of _FORTIFY_SOURCE: checked ones, and those for what is dead
-  // unless the compiler warns.
+  // The names of _FORTIFY_SOURCE: functions with checks, and functions that
+  // only warn and are dead code otherwise.
   return Name.consume_front("__") &&
          (Name.ends_with("_warn") ||
           ((Name.consume_back("_chk") || Name.consume_back("_2")) &&
@@ -54,20 +54,20 @@ bool cosy::takesWords(const CallBase &C) {
          });
 }
 
-/// True if no exception can come out of a call, or where it is.
+/// True if the call cannot throw, or the function that contains it cannot.
 static bool doesNotThrow(const CallBase &C) {
   return C.doesNotThrow() || C.getFunction()->doesNotThrow();
 }
 
-/// True for functions of libcosy's that are not to be left for: all but those
-/// that a body of the runtime calls.
+/// True for libcosy's functions that a compound does not leave for: all except
+/// those that runtime bodies call.
 static bool isCosys(StringRef Name) {
   return (Name.starts_with("cosy_") || Name.starts_with("__cosy_")) &&
          !Name.starts_with("__cosy_magazine_") &&
          Name != "__cosy_magazines_free";
 }
 
-/// True if a compound can leave for a call, whatever function it is of.
+/// True if a compound can leave for a call of this form, to any function.
 static bool returnsOnceInWords(const CallBase &C) {
   return !C.hasFnAttr(Attribute::ReturnsTwice) && doesNotThrow(C) &&
          takesWords(C);

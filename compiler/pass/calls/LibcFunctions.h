@@ -9,14 +9,14 @@ namespace cosy {
 
 /// Marks the functions without a body that may be the program's own.
 void markForeign(llvm::Module &M);
-/// Takes these marks off again, and those that compiler/frontend put on the C
-/// library's functions.
+/// Removes these marks, and those of compiler/frontend on the C library's
+/// functions.
 void dropLibcMarks(llvm::Module &M);
 /// True if a function without a body, or its copy in M, may be the program's
 /// own in spite of its name.
 bool isForeign(const llvm::Function &F);
 
-/// Returns the function that is called, or null where that is not known.
+/// Returns the function that is called, or null if it is not known.
 llvm::Function *calleeOf(const llvm::CallBase &C);
 /// Returns the name of the C library's (or libcosy's) function that is called,
 /// or "".

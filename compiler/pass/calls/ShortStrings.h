@@ -8,14 +8,14 @@
 
 namespace cosy {
 
-/// Operations whose bodies in runtime/strings.c take their arguments.
+/// Operations whose bodies in runtime/strings.c take the same arguments.
 constexpr const char *AsTheyAre[] = {"strlen", "strchr", "strrchr",
                                      "strcpy", "stpcpy", "memchr"};
-/// Those whose bodies are told besides how the result is used.
+/// Operations whose bodies take one more argument: how the result is used.
 constexpr const char *Comparing[] = {"strcmp", "strncmp", "memcmp"};
 
-/// Whether lower/Strings.cpp does in place what is short of a function on
-/// strings.
+/// True if lower/Strings.cpp puts a body in the operation's place, which serves
+/// short strings.
 bool isExpandedInPlace(llvm::StringRef Name);
 bool isExpandedInPlace(uint32_t Number);
 

@@ -7,16 +7,16 @@
 
 /* Text of the format, or a conversion, which takes up to three arguments. */
 struct format_part {
-  struct cosy_text_piece piece; /* without what arguments give */
-  /* By arguments of type int, before the value. */
+  struct cosy_text_piece piece; /* without the fields that arguments give */
+  /* Given by arguments of type int, which precede the value. */
   bool width_given, precision_given;
   u8 bytes;           /* of the integer that is converted: 1, 2, 4 or 8 */
   u32 offset, length; /* text: where it is in the format */
 };
 
 /*
- * Divides `format` into at most `most` parts.  Returns how many there are;
- * -E2BIG: more; -EINVAL: the operation cannot do one of them.
+ * Divides `format` into at most `most` parts.  Returns their number; -E2BIG if
+ * there are more; -EINVAL if the operation does not support one of them.
  */
 s32 cosy_format_parse(const char *format, struct format_part *parts, u32 most);
 

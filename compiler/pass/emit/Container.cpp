@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //===- Container.cpp - The bytes of struct cosy_compound ------------------===//
 //
-// Puts what the stages made of a region into the form that the host hands to
-// libcosy, and libcosy to the module (include/uapi/linux/cosy.h): a header with
-// offsets, and the parts after it, each aligned to eight bytes.
+// Lays out a compiled region as the host passes it to libcosy, and libcosy to
+// the module (include/uapi/linux/cosy.h): a header with offsets, then the
+// parts, each aligned to eight bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "emit/Container.h"

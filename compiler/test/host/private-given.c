@@ -1,5 +1,5 @@
-// A local whose address the region passes to functions of the program also lives in the compound's
-// context, as far as it can be followed: no frame in the buffer.
+// A local whose address the region passes to functions of the program is also in the compound's
+// context, unless a function keeps the address. The host then needs no frame in the buffer.
 // RUN: %cosycc -O2 -S -emit-llvm -o - %s | FileCheck %s
 #include <cosy/cosy.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// A local that only the region uses, and whose address nobody keeps, lives in the compound's
-// context: no frame in the buffer. In a loop's compound there is a copy of such a local, and one of
-// the host's is copied back.
+// A local that only the region uses, and whose address nobody keeps, is in the compound's context,
+// so the host needs no frame in the buffer. The compound of a loop's head has a copy of such a
+// local. If the host uses the local as well, the copy is copied back at the end.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -Xclang -mllvm -Xclang -cosy-dump=%t -c %s -o %t.o
 // RUN: cat %t.*.extracted.ll | FileCheck %s --check-prefix=LOOP
@@ -55,7 +55,7 @@ long is_kept(int fd)
 	return got;
 }
 
-// The function's own: copied in, and back.
+// The host uses the local as well: it is copied in, and back.
 // LOOP: @after{{.*}}.loop
 // LOOP: %[[COPY:.*]] = alloca [100 x i8]
 // LOOP: call void @llvm.memcpy{{.*}}(ptr {{.*}}%[[COPY]], ptr {{.*}}, i64 100

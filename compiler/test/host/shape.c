@@ -1,5 +1,5 @@
-// The host's code counts, enters, fills in, runs, takes out, leaves; or takes the twin, which
-// is plain code in place.  A region that loses does not count.
+// The host's code counts, enters, stores inputs, runs, loads outputs and leaves; or it runs the
+// twin, which is inlined.  A region that loses counts nothing.
 // RUN: %ir %s | FileCheck %s
 #include <cosy/cosy.h>
 #include <unistd.h>

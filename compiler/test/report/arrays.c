@@ -1,7 +1,7 @@
 // A loop over an array counts its iterations by its index, so an `if` around the call does not keep
-// it native.
+// the region native.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
-// The native code of an iteration without a call is that of a loop outside of a region.
+// In an iteration without a call, the native code is the same as in a loop outside of a region.
 // RUN: %cosycc -O2 -fno-discard-value-names -S -emit-llvm -o - %s | FileCheck %s --check-prefix=NATIVE
 #include <cosy/cosy.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ long names(char **names, int count)
 	return bad;
 }
 
-// A pointer counts as well, in steps of its own.
+// A pointer counts iterations as well, in steps of its element's size.
 long arguments(char **argv)
 {
 	long bad = 0;
@@ -74,7 +74,7 @@ long descriptors(const int *fds, int count)
 	return open;
 }
 
-// An inner loop that seldom calls would pay each time that it ends.
+// An inner loop that seldom makes a call loses more than its calls save.
 long seldom(const char *const *lines, int count, int fd)
 {
 	char byte;

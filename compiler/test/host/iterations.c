@@ -1,5 +1,6 @@
-// The iterations of a loop without calls are counted where it ends.  Before, their number is
-// estimated from the object that the loop goes through, so that such a region stays native.
+// The host counts the iterations of a loop without calls at the loop's end.  The compiler estimates
+// their number from the size of the object that the loop traverses, so that a region stays native
+// if these iterations lose too much.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
@@ -9,13 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The condition makes a call in each round, though its && is a way around it that is never taken.
+// The condition makes a call in each iteration, although its && has a path around the call.
 long both(int fd, long count)
 {
 	long bytes = 0, lines = 0;
 	char c;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while (bytes < count && read(fd, &c, 1) == 1) {
 		lines += c == '\n';
@@ -25,12 +26,12 @@ long both(int fd, long count)
 	return lines;
 }
 
-// A call by its number saves what one by its name does.
+// A call by number saves as much as a call by name.
 long numbers(long count)
 {
 	long made = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	for (long i = 0; i < count; i++)
 		made += syscall(SYS_getppid) > 0;
@@ -38,12 +39,12 @@ long numbers(long count)
 	return made;
 }
 
-// An iteration may only find that an entry is to be skipped: the head counts the previous iteration.
+// Some iterations only skip an entry, so the head counts the previous iteration.
 long folder(int dir, char *names)
 {
 	long sum = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}, of another saves {{[1-9][0-9]*}}
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}, of another saves {{[1-9][0-9]*}}
 	COSY_START;
 	for (;;) {
 		ssize_t len = sum < 0 ? -1 : getdents64(dir, names, 4096);
@@ -66,12 +67,12 @@ long folder(int dir, char *names)
 	return sum;
 }
 
-// The index of one that goes through bytes counts its iterations.
+// The index of a loop over bytes counts its iterations.
 long lines(int fd, const char *bytes, long count)
 {
 	long from = 0;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}}, an iteration of its loop costs {{[0-9]+}} instructions;
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}}, an iteration of its loop costs {{[0-9]+}} instructions;
 	COSY_START;
 	for (long i = 0; i < count; i++)
 		if (bytes[i] == '\n') {
@@ -89,7 +90,7 @@ long filled(int fd, char *buffer, char last)
 	long sum = 0, at = 0, len = 0;
 	char c;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}} instructions;
 	COSY_START;
 	do {
 		if (at == len) {
@@ -112,7 +113,7 @@ long block(int fd, int to)
 	long sum = 0;
 	ssize_t got;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while (lseek(fd, 0, SEEK_CUR) >= 0 && (got = read(fd, bytes, sizeof(bytes))) > 0) {
 		for (ssize_t i = 0; i < got; i++)
@@ -130,7 +131,7 @@ long record(int fd, int to)
 	long words[8], sum = 0;
 	ssize_t got;
 
-	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
+	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, an iteration of its loop saves {{[1-9][0-9]*}}
 	COSY_START;
 	while ((got = read(fd, words, sizeof(words))) > 0) {
 		for (size_t i = 0; i < got / sizeof(words[0]); i++)
