@@ -9,8 +9,8 @@ struct bio_vec;
 struct socket;
 
 /*
- * Sends `count` bytes in pieces, and may join these.  Returns how many went, or an error when none
- * did.
+ * Sends the `count` bytes of all pieces; may join pieces in the array.  Returns the number of bytes
+ * sent, or an error if none were.
  */
 s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags);
 

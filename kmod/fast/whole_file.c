@@ -3,7 +3,7 @@
  * whole_file.c - the composites read_file and write_file: open a small file, read or write it, and
  * close it.
  *
- * The file has a descriptor meanwhile, as natively.  All calls are specialised where their guards
+ * The file has a descriptor meanwhile, as natively.  All calls are specialised if their guards
  * hold, and the compound makes one call instead of three.
  *
  * Before each call except the first it checks for filters, tracers, signals and limits, and leaves
@@ -18,8 +18,8 @@
 #include "run/ordinary.h"
 
 /*
- * Does cosy_site_try for an open or a close.  That its guards hold does not speak for the site: the
- * reads and writes in between are what is tried in vain.
+ * Does cosy_site_try for an open or a close, but counts failures only: success here does not show
+ * that the site's reads and writes succeed.
  */
 static __always_inline s64 site_try_beside(struct cosy_activation *run, const u64 *call,
 					   s64 (*version)(struct cosy_activation *, const u64 *))
@@ -36,8 +36,8 @@ static __always_inline s64 site_try_beside(struct cosy_activation *run, const u6
 }
 
 /*
- * Opens as openat(2) does, and closes again.  Flags that are never served are no failed guard, as
- * the reads and writes of that site may be specialised all the same.
+ * Opens as openat(2) does.  Flags that are never served count as no failed guard, because the
+ * site's reads and writes may be specialised all the same.
  */
 static __always_inline s64 file_open(struct cosy_activation *run, s32 dirfd, u64 path, u32 flags,
 				     umode_t mode)
@@ -61,8 +61,8 @@ static __always_inline s64 file_close(struct cosy_activation *run, u32 number)
 }
 
 /*
- * Makes one read or write of the rest.  Non-zero run->status: it is to be restarted, or a
- * signal's handler makes it fail.
+ * Makes one read or write of the remaining bytes.  A non-zero run->status means that it is to be
+ * restarted, or fails because of a signal's handler.
  */
 static __always_inline void file_some(struct cosy_activation *run, u64 *r, u32 operation)
 {
@@ -89,8 +89,8 @@ static __always_inline void file_some(struct cosy_activation *run, u64 *r, u32 o
 
 /*
  * Makes openat(dirfd, path, flags, mode), reads or writes until nothing remains, and closes.
- * Returns bytes, or the error of the call that failed.  Non-zero run->status: it leaves before the
- * next of its calls, and r1-r5 say which that is.
+ * Returns bytes, or the error of the call that failed.  A non-zero run->status means that it leaves
+ * before its next call, which r1-r5 encode.
  */
 static __always_inline s64 whole_file(struct cosy_activation *run, u64 *r, u32 operation,
 				      umode_t mode)
@@ -124,7 +124,7 @@ s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
 	return whole_file(run, r, COSY_OP_read_file, 0);
 }
 
-/* Writes `size` bytes from the user address, of a file that is made as fopen(3) makes one. */
+/* Writes `size` bytes from the user address to a file, which it creates with fopen(3)'s mode. */
 s64 cosy_op_write_file(struct cosy_activation *run, u64 *r)
 {
 	return whole_file(run, r, COSY_OP_write_file, 0666);

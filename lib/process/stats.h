@@ -11,13 +11,13 @@
 
 struct libcosy_counts {
 	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
-	uint64_t native;  /* of these, run by the native twin */
-	uint64_t unearned;     /* of these, and of loop iterations: had not earned a LOAD yet */
-	uint64_t seen;	       /* regions that went early: the user had loaded them lately */
-	uint64_t unseen;       /* regions that would have, had the user loaded them */
+	uint64_t native;  /* of `regions`: run by the native twin */
+	uint64_t unearned;     /* entries, and loop iterations, that had not earned a LOAD yet */
+	uint64_t seen;	       /* entered early, because the user's cache had the compound */
+	uint64_t unseen;       /* not entered early, because the cache had no compound */
 	uint64_t queued;       /* compounds that a thread of the kernel compiles or will compile */
-	uint64_t remembered;   /* regions that the user's earlier processes sent there */
-	uint64_t loses;	       /* will never earn it, by the compiler's estimate */
+	uint64_t remembered;   /* entered early, because of the history */
+	uint64_t loses;	       /* entries of regions that never earn a LOAD, as estimated */
 	uint64_t given_up;     /* programs that lost too much, or were slower than natively */
 	uint64_t runs;	       /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
@@ -32,17 +32,17 @@ struct libcosy_counts {
 
 extern struct libcosy_counts libcosy_counts;
 
-/* Counts under COSY_STATS=1; otherwise it only looks at the setting. */
+/* Adds n to a count if COSY_STATS=1. */
 static inline void libcosy_count(uint64_t *which, uint64_t n)
 {
 	if (__builtin_expect(libcosy_settings.stats, 0))
 		__atomic_fetch_add(which, n, __ATOMIC_RELAXED);
 }
 
-/* Adds what the kernel counted for a context that is given up, or at the end. */
+/* Adds the kernel's counts of a context that is given up, or in use at exit. */
 void libcosy_counts_keep(const struct cosy_stats *kernel);
 
-/* Prints the counts as one line, with those of the kernel that were added. */
+/* Prints the counts as one line, with the kernel's counts that were added. */
 void libcosy_stats_print(void);
 
 /* Starts the counts of a fork child from 0. */
