@@ -3,9 +3,10 @@
  * cache.c - compiled compounds that outlive the process that loaded them.
  *
  * Each kernel user id has its own cache, with its own lock, list and limit.  So neither hits nor
- * their timing depend on other users, except that background.c compiles for all in turn.  Unclear cases are separated as well.  User and process
- * namespaces are compared, which separates containers.  A process whose real and effective users
- * differ neither finds nor leaves anything; nor does one that uses another user's descriptor.
+ * their timing depend on other users, except that background.c compiles for all in turn.  Unclear
+ * cases are separated as well.  User and process namespaces are compared, which separates
+ * containers.  A process whose real and effective users differ neither finds nor leaves anything;
+ * nor does one that uses another user's descriptor.
  *
  * The key of an image is all bytes of its container, not only a hash.  An image is used only while
  * compiling these bytes now would give the same code.  It is constant and contains no address

@@ -9,8 +9,8 @@
 
 namespace cosy {
 
-/// One entry in so many goes through the copy of a loop that counts.  A prime:
-/// what a program does by turns, it seldom does in so many turns.
+/// One entry in so many runs the copy of the loop that counts.  The number is
+/// prime, so that patterns of a program that alternate do not bias the sample.
 constexpr int SamplePeriod = 31;
 
 /// The heads of loops that sampleLoops copied, and of the copies.
