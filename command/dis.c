@@ -147,7 +147,7 @@ static int print_compound(const char *path, const void *data, size_t size,
 
 /* --- Compounds back to back ------------------------------------------------------------------ */
 
-/* Skips the zeros by which the linker pads between compounds of different object files. */
+/* Skips the zeros with which the linker pads compounds of different object files. */
 static size_t skip_padding(const char *data, size_t size, size_t at)
 {
 	static const char zeros[8];

@@ -14,7 +14,7 @@
 #include "../run/file/filesystem.h"
 #include "leases.h"
 
-/* Opens a new file of `directory`, which nobody has open for writing; below 0: it has none. */
+/* Opens a new file in `directory`, for reading alone.  Below 0: it has none, or no leases. */
 static int file_make(const char *directory)
 {
 	int writer = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), reader;

@@ -10,7 +10,7 @@
 /* Takes a read lease on a new file of this user's.  Returns the reason of a failure, or NULL. */
 const char *leases_refusal(void);
 
-/* True if cosyd answers, the daemon that takes leases on files of other users. */
+/* True if cosyd answers, which takes leases on files of other users. */
 bool leases_have_daemon(void);
 
 #endif /* COSY_COMMAND_LEASES_H */

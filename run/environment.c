@@ -19,16 +19,13 @@ static const char names[ENVIRONMENT_VARIABLES][24] = {
 	"COSY_RUN_RELAX=",  "COSYD_SOCKET=",   "COSY_RUN_STATS=",   "COSY_RUN_RESTORED=",
 };
 
-/*
- * The value of the last one has a letter for each that has been put back, the first of the alphabet
- * for the first of the list.
- */
+/* The value of COSY_RUN_RESTORED has a letter for each restored variable: 'a' for the first. */
 typedef char restored[32];
 _Static_assert(sizeof("COSY_RUN_RESTORED=") + ENVIRONMENT_VARIABLES <= sizeof(restored),
 	       "there is room for all letters");
 
 #define PRELOAD "LD_PRELOAD="
-/* The beginning of either library's name. */
+/* The beginning of each preloaded library's name. */
 #define LIBRARY "/libcosy-run"
 
 static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
@@ -53,8 +50,8 @@ static const char *environment_find(char *const envp[], const char *name)
 }
 
 /*
- * Copies the strings, since those on the stack may be written over.  Without memory they stay
- * there.
+ * Copies the strings, because the program may overwrite those on the stack.  Without memory these
+ * stay in use.
  */
 static void environment_keep(const char *path)
 {
@@ -83,8 +80,8 @@ static void environment_keep(const char *path)
 }
 
 /*
- * Takes out the variables whose letters are there, and the one that has these, in place: what comes
- * after them on the stack stays.
+ * Removes COSY_RUN_RESTORED and the variables whose letters it has, in place: the auxiliary vector,
+ * which follows on the stack, does not move.
  */
 static void environment_strip(char *envp[], const char *letters)
 {
@@ -98,7 +95,7 @@ static void environment_strip(char *envp[], const char *letters)
 		if (!strips)
 			*to++ = *from;
 	}
-	/* Whoever walks on to the auxiliary vector finds no pointer in its place. */
+	/* A search for the auxiliary vector from the list's end must find no stale pointer. */
 	while (*to)
 		*to++ = NULL;
 }
@@ -172,7 +169,7 @@ size_t environment_room(char *const envp[])
 	return count + ENVIRONMENT_VARIABLES + 1 + sizeof(restored) / sizeof(char *);
 }
 
-/* Writes the beginning of the last variable.  Returns where its letters go. */
+/* Writes the beginning of COSY_RUN_RESTORED.  Returns the place of its letters. */
 static char *restored_begin(char *mark)
 {
 	return strcpy(mark, names[ENVIRONMENT_RESTORED]) + strlen(names[ENVIRONMENT_RESTORED]);
@@ -290,7 +287,7 @@ void environment_unrestore(unsigned int added)
 {
 	char name[sizeof(*names)];
 
-	/* The last first: no variable of the program's moves, which another thread may look at. */
+	/* Remove the last one first: others then stay in place for threads that read them. */
 	for (int i = ENVIRONMENT_VARIABLES - 1; i >= 0; i--) {
 		if (!(added >> i & 1))
 			continue;
@@ -305,7 +302,7 @@ static uint32_t hiding_lock;
 static int hides;
 static char *hidden, *shown;
 
-/* Finds the place of this very string; NULL: the program has changed the variable meanwhile. */
+/* Finds the slot of this string, by its address.  NULL: the program has changed the variable. */
 static char **environment_slot(const char *entry)
 {
 	char **slot = environment_now();
@@ -315,7 +312,7 @@ static char **environment_slot(const char *entry)
 	return slot && *slot ? slot : NULL;
 }
 
-/* Makes the variable without the library.  It stays: other threads may look at it at any time. */
+/* Makes LD_PRELOAD without the library.  It is never freed, because other threads may read it. */
 static bool hidden_make(const char *preloaded)
 {
 	size_t len = sizeof(PRELOAD) + strlen(preloaded);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doctor_guest.sh - `cosy doctor` in a machine with the module, in each state it knows.
+# doctor_guest.sh - tests `cosy doctor` in a machine with the module, in each state that it reports.
 set -u
 cosy=/t/cosy
 bad=0
 
-# says STATUS TEXT COMMAND...: the exit status, and a line of the answer.
+# says STATUS TEXT COMMAND...: the command must exit with STATUS and print TEXT in a line.
 says() {
 	status=$1 text=$2
 	shift 2

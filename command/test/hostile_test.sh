@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# hostile_test.sh COSY COSYD PROGRAM - names of files and programs, arguments and variables that hold escape
-# sequences and newlines reach no terminal as they are, by whichever command.  PROGRAM has a region.
+# hostile_test.sh COSY COSYD PROGRAM - tests that no command prints escape sequences and newlines of
+# names, arguments and variables as they are.  PROGRAM has a region.
 set -u
 cosy=$1 cosyd=$2 region=$3
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 bad=0
-# A colour, a new line that looks like a message, a C1 control, a turn of the writing.
+# A colour, a new line that looks like a message, a C1 control, a change of the writing direction.
 hostile=$(printf 'a\033[31mb\ncosy: all is well\302\233c\342\200\256d')
 
-# clean LINES COMMAND...: says something, in so many lines at most, and nothing that does harm.
+# clean LINES COMMAND...: the command must print 1 to LINES lines, with nothing that does harm.
 clean() {
 	lines=$1
 	shift
@@ -29,7 +29,7 @@ clean() {
 cp "$(command -v cat)" "$dir/$hostile"
 head -c 5000 /dev/zero >"$dir/data$hostile"
 export PATH="$dir:$PATH"
-# Of the commands themselves.
+# Arguments of the command `cosy` itself.
 clean 2 "$cosy" "$hostile"
 clean 2 "$cosy" help "$hostile"
 clean 2 "$cosy" doctor "$hostile"
@@ -38,7 +38,7 @@ COSY_MODE="$hostile" clean 40 "$cosy" doctor
 COSY_TIER="$hostile" clean 40 "$cosy" doctor
 clean 1 "$cosy" dis "$dir/data$hostile"
 clean 1 "$cosy" dis "$hostile/none"
-# `cosy run`: words about the command line.
+# `cosy run`: messages about the command line.
 clean 2 "$cosy" run "--$hostile" true
 clean 2 "$cosy" run "--stats=$hostile" true
 clean 1 "$cosy" run "--relax=$hostile" true
@@ -51,7 +51,7 @@ printf 'file /x : %s' "$hostile" >"$dir/rules"
 clean 1 "$cosy" run --policy "$dir/rules" true
 printf 'file "/\342\200\256x" : \302\233' >"$dir/rules"
 clean 1 "$cosy" run --policy "$dir/rules" true
-# What the library prints: the program's name, the file's path, a rule's place.
+# Messages of the library: the program's name, the file's path, a rule's place.
 export COSY_RUN_EAGER=1
 clean 5 "$cosy" run --stats "$hostile" /dev/null
 clean 9 "$cosy" run --explain "$dir/data$hostile" dd if="$dir/data$hostile" of=/dev/null bs=1 count=99

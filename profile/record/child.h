@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h - the program that is recorded, and one of our own by which a back end's cost is known.
+ * child.h - starts the recorded program, and a child of our own that calibrates a back end.
  */
 #ifndef COSY_PROFILE_CHILD_H
 #define COSY_PROFILE_CHILD_H
@@ -20,10 +20,10 @@ struct child {
 /* Starts the child, which waits.  Returns 0 or a negative errno. */
 int child_start(struct child *child, void (*run)(void *), void *argument);
 
-/* Lets the child go on, or end if `error` is not 0.  Returns `error`. */
+/* Lets the child continue, or ends it if `error` is not 0.  Returns `error`. */
 int child_go(struct child *child, int error);
 
-/* Looks for a program as execvp(3) does.  Returns 0, -ENOENT or -EACCES. */
+/* Searches for a program as execvp(3) does.  Returns 0, -ENOENT or -EACCES. */
 int program_find(const char *name);
 
 /* Executes a program with these arguments: a child's `run`. */
@@ -40,9 +40,9 @@ struct calibration {
 };
 
 bool calibration_begin(struct calibration *calibration);
-/* Makes those calls: the child's `run`. */
+/* Makes the child's calls: its `run`. */
 void calibration_run(void *calibration);
-/* Takes the events of those calls. */
+/* Takes the events of the child's calls. */
 void calibration_take(void *calibration, const struct event *event);
 void calibration_end(struct calibration *calibration, struct event_header *header);
 

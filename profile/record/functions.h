@@ -17,7 +17,7 @@ struct functions {
 	uint64_t base;
 };
 
-/* Returns the bytes at an address, and in *size how many follow in the segment; NULL: none. */
+/* Returns the bytes at an address, and in *size their number to the segment's end.  NULL: none. */
 const uint8_t *elf_bytes(Elf *elf, uint64_t address, size_t *size);
 
 /* Finds the table.  False: the file has none, or one in another format. */

@@ -19,10 +19,10 @@ struct observed_process {
 	struct observed_process *next;
 	pid_t pid;
 	unsigned int threads;
-	bool quiet;	   /* ours still: the program has not been executed */
-	bool leader_ended; /* before its other threads: not reported yet */
+	bool quiet;	   /* still runs our code: the program has not been executed */
+	bool leader_ended; /* before its other threads did; not reported yet */
 	struct space *space;
-	/* Of BPF alone, which does not stop a process to read its state. */
+	/* For BPF alone, because it does not stop a process to read its state. */
 	char *libraries[MAX_LIBRARIES]; /* paths, by descriptor */
 	char program[EVENT_MAX_PATH];	/* "": not known */
 };
@@ -43,23 +43,23 @@ struct observed {
 	unsigned int n_threads;
 };
 
-/* Each returns the pointer to the entry of that number, which is NULL if there is none. */
+/* Each returns the address of the pointer to an entry, which is NULL if there is none. */
 struct observed_thread **thread_place(struct observed *observed, pid_t tid);
 struct observed_process **process_place(struct observed *observed, pid_t pid);
 
 /* Adds a thread of zero bytes whose process is not known yet.  NULL: no memory. */
 struct observed_thread *thread_add(struct observed *observed, pid_t tid);
 
-/* Makes a thread one of the process, which it adds if needed.  False: no memory. */
+/* Assigns a thread to the process, which it adds if needed.  False: no memory. */
 bool thread_join(struct observed *observed, struct observed_thread *thread, pid_t pid);
 
 /* Returns the thread; adds it and its process if needed.  NULL: no memory. */
 struct observed_thread *thread_create(struct observed *observed, pid_t pid, pid_t tid);
 
-/* Forgets a thread, and its process with the last one. */
+/* Removes a thread, and with a process's last thread the process. */
 void thread_destroy(struct observed *observed, struct observed_thread **at);
 
-/* Forgets all threads and processes. */
+/* Removes all threads and processes. */
 void observed_drop(struct observed *observed);
 
 void process_forget_libraries(struct observed_process *process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* text.c - text that a watched program chose, made harmless; see show.h. */
+/* text.c - prints text that a watched program chose, without harm; see show.h. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void show_escaped(FILE *to, unsigned int c, enum show_escape escape)
 		putc('?', to);
 }
 
-/* True if more than so many characters are left. */
+/* True if the text has more characters than that. */
 static bool text_longer(const unsigned char *at, unsigned int characters)
 {
 	unsigned int len;
@@ -48,7 +48,7 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 		if (c == 0xfffd) {
 			fputs(escape == SHOW_TERMINAL ? "?" : "\xef\xbf\xbd", to);
 		} else if (printable_controls(c)) {
-			/* Controls are as bad in a page as on a terminal. */
+			/* An escaped control would still be a control in a page. */
 			if (escape == SHOW_HTML)
 				fputs("\xef\xbf\xbd", to);
 			else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * watchdog_test.c - stops a program that has a window, and waits until its lease is returned while
- * it is stopped; then writes to the file, and lets the program go on, which must read that.
- * Without a watchdog the lease stays until the kernel takes it from under a writer, and this test
- * never ends. */
+ * watchdog_test.c - stops a program that has a window, and waits until its lease is returned.  Then
+ * it writes to the file and continues the program, which must read the new bytes.  Without a
+ * watchdog the lease stays until a writer waits for it, so this test never ends.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 #include "check.h"
 #include "raw.h"
 
-#define READ_AT 100
-#define ROUNDS	3
+#define READ_AT	 100
+#define VERSIONS 3
 
 static char path[200];
 static struct stat st;
@@ -54,7 +54,7 @@ static bool has_watchdog(pid_t reader)
 	return found;
 }
 
-/* Reads one byte again and again; writes each new value of it to `values`. */
+/* Reads one byte repeatedly, and writes each new value to `values`. */
 static int reader(int values)
 {
 	char before = 0, byte = -1;
@@ -62,11 +62,11 @@ static int reader(int values)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fd = open(path, O_RDONLY);
-	while (before < ROUNDS) {
+	while (before < VERSIONS) {
 		CHECK(pread(fd, &byte, 1, READ_AT) == 1);
 		if (byte == before)
 			continue;
-		/* The file is never anything in between: nobody reads while it is written to. */
+		/* All bytes have one value: the reader is stopped while the file is written. */
 		CHECK(byte == before + 1 && pread(fd, &byte, 1, READ_AT + 1) == 1 &&
 		      byte == before + 1);
 		before = byte;
@@ -75,12 +75,12 @@ static int reader(int values)
 	return 0;
 }
 
-static void overwrite(char round)
+static void overwrite(char version)
 {
 	char bytes[READ_AT * 2];
 	int fd = RAW(openat, AT_FDCWD, path, O_WRONLY);
 
-	memset(bytes, round, sizeof(bytes));
+	memset(bytes, version, sizeof(bytes));
 	CHECK(fd >= 0 && RAW(pwrite64, fd, bytes, sizeof(bytes), 0L) == sizeof(bytes));
 	RAW(close, fd);
 }
@@ -103,19 +103,19 @@ int main(void)
 	child = fork();
 	if (!child)
 		_exit(reader(values[1]));
-	/* It comes when there has been a lease for a second. */
+	/* The watchdog starts when there has been a lease for a second. */
 	while (!has_watchdog(child))
 		usleep(10000);
-	for (char round = 1; round <= ROUNDS; round++) {
+	for (char version = 1; version <= VERSIONS; version++) {
 		char value;
 
 		wait_until(true);
 		CHECK(!kill(child, SIGSTOP));
 		CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
 		wait_until(false);
-		overwrite(round);
+		overwrite(version);
 		CHECK(!kill(child, SIGCONT));
-		CHECK(RAW(read, values[0], &value, 1L) == 1 && value == round);
+		CHECK(RAW(read, values[0], &value, 1L) == 1 && value == version);
 	}
 	CHECK(waitpid(child, &status, 0) == child && !status);
 	while (has_watchdog(child))
