@@ -14,8 +14,8 @@ namespace cosy {
 
 /// Where a region ends.
 enum class RegionEnd {
-  AtMark,      ///< As it is marked.
-  BeforeCalls, ///< There, and before calls that no compound can hold.
+  AtMark,      ///< At its end mark.
+  BeforeCalls, ///< Also before calls that no compound can hold.
 };
 
 /// Called for each region with the reasons why it stays native, or else with

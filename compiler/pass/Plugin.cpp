@@ -3,14 +3,14 @@
 //
 // cosycc runs clang with -fplugin=CosyPass.so (so that the options below are
 // known when cc1 reads them), -fpass-plugin=CosyPass.so, and the plugin that
-// tells it which functions are the C library's.  By hand:
+// marks the C library's functions.  By hand:
 //
 //   clang-19 -fplugin=./CosyFrontend.so -fplugin=./CosyPass.so
 //            -fpass-plugin=./CosyPass.so -D__COSYCC__ ..
 //   opt-19 -load-pass-plugin=./CosyPass.so -passes=cosy ..
 //
-// With -cosy-stats it prints what each stage counted.  LLVM's own -stats does
-// so only where LLVM was built with assertions.
+// With -cosy-stats it prints each stage's counts.  LLVM's own -stats does so
+// only if LLVM was built with assertions.
 //
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
@@ -42,7 +42,7 @@ struct StatisticsPass : PassInfoMixin<StatisticsPass> {
 };
 } // namespace
 
-/// The whole pass, or one of its stages.
+/// Adds the whole pass, or one of its stages.
 static bool addPass(StringRef Name, ModulePassManager &MPM) {
   if (Name == "cosy")
     MPM.addPass(cosy::CosyPass());
@@ -57,8 +57,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
             if (Stats)
               EnableStatistics(/*DoPrintOnExit=*/false);
-            // At the start of the pipeline: later, regions may have been cloned
-            // and code moved across the markers.
+            // At the start of the pipeline, because later passes may clone
+            // regions, and move code across the markers.
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel Level) {
                   if (Level == OptimizationLevel::O0)

@@ -12,11 +12,11 @@ namespace cosy {
 /// Reports why a region stays native.
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
-/// Reports before which calls a region ends.
+/// Reports the calls before which a region ends.
 void reportLeft(const llvm::Function &Host, const Reasons &Left);
-/// Reports what a region became: how many instructions, calls, inputs.
+/// Reports the numbers of a compound's instructions, calls and inputs.
 void reportCompiled(const Extracted &R, const Compound &C);
-/// Reports what the region is expected to save.
+/// Reports the expected saving of a region.
 void reportGain(const Extracted &R, const Compound &C);
 /// Reports which operations were chosen for calls, and why others were not.
 void reportChoices(const Extracted &R, const Compound &C);

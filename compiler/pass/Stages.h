@@ -7,8 +7,8 @@
 
 namespace cosy {
 
-/// Adds the stage of that name as a pass (Stages.cpp lists them); false when
-/// there is none.
+/// Adds the stage of that name as a pass (Stages.cpp lists them).  Returns
+/// false if there is none.
 bool addStage(llvm::StringRef Name, llvm::ModulePassManager &MPM);
 
 } // namespace cosy

@@ -12,10 +12,7 @@
 
 /* --- Memory -------------------------------------------------------------------------- */
 
-/*
- * Takes the memory that lies with the context between RUNs, since most RUNs need it only for a
- * moment.
- */
+/* Takes the memory that the context keeps between RUNs, because most RUNs need it only briefly. */
 struct cosy_views *cosy_views_get(struct cosy_activation *run)
 {
 	run->views = xchg(&run->context->spare_views, NULL);
@@ -45,7 +42,7 @@ void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_pag
 	}
 }
 
-/* Ends a view.  The last one takes COSY_HELD_VIEWS with it. */
+/* Ends a view.  The end of the last one clears COSY_HELD_VIEWS. */
 static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	struct cosy_views *views = run->views;
@@ -56,7 +53,7 @@ static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 		run->held &= ~COSY_HELD_VIEWS;
 }
 
-/* Goes over the views that there are, of which the current one may end meanwhile. */
+/* Iterates over the active views.  The body may end the current one. */
 #define for_each_view(cursor, left, run)                                                           \
 	for (left = cosy_has_views(run) ? (run)->views->active : 0;                                \
 	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
@@ -115,7 +112,7 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 	cosy_views_write_back_memory(run, address, length);
 }
 
-/* Ends views of the r2 bytes at r1: nobody will look at these before they are written again. */
+/* Ends views of the r2 bytes at r1: nobody reads them before they are written again. */
 u64 cosy_op_discard(struct cosy_activation *run, u64 *r)
 {
 	cosy_views_end_memory(run, r[1], r[2]);
@@ -152,11 +149,11 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 	return source;
 }
 
-/* --- Looking at them -------------------------------------------------------------------- */
+/* --- Finding bytes ---------------------------------------------------------------------- */
 
 /*
- * Finds byte `within` of a view, which the caller has tested to be there.  Where that test was
- * mispredicted, masks keep what is read inside the view.
+ * Finds byte `within` of a view.  The caller has tested that the view has it; masks keep the access
+ * inside the view if that test was mispredicted.
  */
 static __always_inline void view_place_in(const struct cosy_page_view *view, u32 within,
 					  struct cosy_place *place)
@@ -284,7 +281,7 @@ bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 siz
 			memcpy((u8 *)&store->bytes + into, &value, size);
 			return true;
 		}
-		/* It overlaps a kept store without lying in it: too rare to be worth code. */
+		/* It overlaps a part of a kept store, which is too rare to be worth code. */
 		if (into < store->size || store->offset - within < size)
 			return false;
 	}

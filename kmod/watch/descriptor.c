@@ -34,7 +34,7 @@ static vm_fault_t words_fault(struct vm_fault *fault)
 
 	if (fault->pgoff >= COSY_WATCH_PAGES)
 		return VM_FAULT_SIGBUS;
-	/* A child has the mapping of its parent, whose words say nothing about the child. */
+	/* A child inherits the mapping, but its parent's words do not hold for the child. */
 	fault->page = fault->vma->vm_mm == watcher->mm ? watcher->pages[fault->pgoff]
 						       : cosy_watch_ended_page();
 	get_page(fault->page);
@@ -66,7 +66,7 @@ static long watch_ioctl(struct file *file, unsigned int command, unsigned long a
 		return -EFAULT;
 	if (read.size != sizeof(read))
 		return -EINVAL;
-	/* Another thread's READ may wait for a page of its own process's. */
+	/* Do not wait: another thread's READ may be waiting for a page of its process. */
 	if (!mutex_trylock(&watcher->lock))
 		return -EAGAIN;
 	error = cosy_watch_read(watcher, &read);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * table.c - constant tables of the program's, copied into the shared buffer once, where a compound
- * reads them without a check of each address.
+ * table.c - copies a program's constant tables into the shared buffer once, so that compounds read
+ * them without a check of each address.
  */
 #include <errno.h>
 #include <string.h>

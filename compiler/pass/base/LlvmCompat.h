@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- LlvmCompat.h - What later versions of LLVM change ------------------===//
 //
-// The version that is built for is COSY_LLVM of the top CMakeLists.txt.  This
-// is all of the pass that differs in LLVM 20 to 22, except for the arguments of
-// registerOptimizerLastEPCallback (Plugin.cpp), which take both forms.
+// COSY_LLVM in the top CMakeLists.txt is the version that the pass is built
+// for.  This is all of the pass that differs in LLVM 20 to 22, except for
+// Plugin.cpp: the place of PassPlugin.h, and the arguments of
+// registerOptimizerLastEPCallback, which take both forms.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PASS_LLVMCOMPAT_H

@@ -1,5 +1,5 @@
-// Functions that a tool is to see, or that the source keeps apart, are called natively as often as
-// without Cosy: they are not inlined for their loops.
+// Functions that a tool observes, or that the source keeps apart, are called natively as often as
+// without Cosy, because the twin does not inline them for their loops.
 // REQUIRES: links
 // RUN: %clang -O2 -D_GNU_SOURCE -I%S/../../../include -DCOSY_PLAIN -finstrument-functions %s -o %t.plain && %t.plain | FileCheck %s
 // RUN: %cosycc -O2 -D_GNU_SOURCE -finstrument-functions %s -o %t && env COSY_MODE=native %t | FileCheck %s

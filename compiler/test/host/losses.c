@@ -1,5 +1,5 @@
 // A copy of a loop without calls, in the native twin, adds up what its iterations and those of inner
-// loops would have lost.  Where it ends, it adds the sum to the region's `left`.
+// loops would have lost.  At its end, it adds the sum to the region's `left`.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -g0 -S %s -o - | FileCheck %s --check-prefix=ASM
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
@@ -92,7 +92,7 @@ long longest(struct node *const *lists, int count)
 	return longest;
 }
 
-// A loop that takes eight bytes at once in the kernel loses no more there for each of them.
+// A loop that takes eight bytes at once in the kernel loses a constant, whatever their number.
 // CHECK-LABEL: define {{.*}}@lines(
 // CHECK: add i64 %cosy.left{{.*}}, 1550
 // CHECK-LABEL: define {{.*}}@hash(
