@@ -23,6 +23,8 @@ bool filter_in_status(void)
 	/* Its lines may be as long as there are groups. */
 	while (!found && (size = cosy_syscall3(SYS_read, fd, (uintptr_t)text, sizeof(text))) > 0) {
 		for (long i = 0; i < size && !found; i++) {
+			while (!matched && text[i] != field[0] && i + 1 < size)
+				i++;
 			found = matched == sizeof(field) - 1;
 			if (found)
 				filtered = text[i] != '0';

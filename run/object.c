@@ -50,7 +50,7 @@ void object_read(const struct link_map *map, struct object *object)
 	object->name = object->strings && name ? object->strings + name : "";
 }
 
-static uint32_t object_hash(const char *name)
+uint32_t object_hash(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -73,10 +73,10 @@ static bool object_has(const struct object *object, uint32_t index, const char *
 }
 
 /* Follows the layout of the GNU hash table: numbers, a Bloom filter, buckets, chains. */
-void *object_find(const struct object *object, const char *name)
+void *object_find_hashed(const struct object *object, const char *name, uint32_t hash)
 {
 	enum { BITS = 8 * sizeof(ElfW(Addr)) };
-	const uint32_t *table = object->hashes, hash = object_hash(name);
+	const uint32_t *table = object->hashes;
 	const ElfW(Addr) * filter;
 	const uint32_t *buckets, *chains;
 	ElfW(Addr) word, found;
@@ -105,6 +105,11 @@ void *object_find(const struct object *object, const char *name)
 	if (ELF64_ST_TYPE(object->symbols[index].st_info) == STT_GNU_IFUNC)
 		found = ((ElfW(Addr)(*)(void))found)();
 	return (void *)found;
+}
+
+void *object_find(const struct object *object, const char *name)
+{
+	return object_find_hashed(object, name, object_hash(name));
 }
 
 bool object_spans(const struct object *object, const void *address)

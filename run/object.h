@@ -21,6 +21,12 @@ struct object {
 /* Reads l_addr and l_ld of `map`, nothing else. */
 void object_read(const struct link_map *map, struct object *object);
 
+/* Returns the hash of a symbol's name. */
+uint32_t object_hash(const char *name);
+
+/* As object_find, for a name whose hash is known. */
+void *object_find_hashed(const struct object *object, const char *name, uint32_t hash);
+
 /*
  * Finds the address of the object's symbol `name`, in its default version; NULL if it defines none.
  */

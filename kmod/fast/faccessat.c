@@ -14,6 +14,7 @@
 #include <linux/mount.h>
 #include <linux/securebits.h>
 #include <linux/user_namespace.h>
+#include "fast/faccessat.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
 #include "fast/next.h"
@@ -62,6 +63,16 @@ static __always_inline s64 access_check(const struct path *path, u32 mode)
 	if (error || !(mode & MAY_WRITE) || special_file(kind))
 		return error;
 	return __mnt_is_readonly(path->mnt) ? -EROFS : 0;
+}
+
+bool cosy_user_is_real(void)
+{
+	return user_is_real();
+}
+
+s64 cosy_access_check(const struct path *path, u32 mode)
+{
+	return access_check(path, mode);
 }
 
 static noinline s64 access_named(struct cosy_activation *run, s32 dirfd, u64 name, u32 mode,

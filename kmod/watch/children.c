@@ -35,6 +35,7 @@
 #include "compat/statx.h"
 #include "fast/attributes.h"
 #include "fast/child.h"
+#include "fast/faccessat.h"
 #include "fast/mount.h"
 #include "kernel/symbols.h"
 #include "watch/admit.h"
@@ -202,14 +203,22 @@ static __always_inline void name_copy(u64 *to, const u8 *from, u32 length)
 /* Adds an entry whose attributes may not be used so far.  NULL: there is no room. */
 static struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r, const struct qstr *name)
 {
-	struct cosy_watch_entry *entry = (void *)(r->entries + r->used);
-	u32 length = ALIGN(sizeof(*entry) + name->len + 1, sizeof(u64));
-	u32 room = min_t(u32, r->asked->entries_size, COSY_WATCH_ENTRIES_SIZE);
+	u32 length = ALIGN(sizeof(struct cosy_watch_entry) + name->len + 1, sizeof(u64));
+	struct cosy_watch_entry_page *page = &r->pages[r->page];
+	struct cosy_watch_entry *entry;
 
-	if (name->len > NAME_MAX || length > room - r->used)
+	if (name->len > NAME_MAX || length > r->asked->entries_size - r->used)
 		return NULL;
+	if (unlikely(length > PAGE_SIZE - page->used)) {
+		if (r->page + 1 == r->page_cnt)
+			return NULL;
+		page = &r->pages[++r->page];
+	}
+	entry = (void *)(page->bytes + page->used);
+	page->used += length;
 	entry->length = length;
 	entry->name_length = name->len;
+	entry->flags = 0;
 	entry->word = 0;
 	entry->value = 0;
 	memset(entry->xattr_errors, 0, sizeof(entry->xattr_errors));
@@ -244,6 +253,7 @@ static struct dentry *children_first(const struct cosy_watch_reading *r, struct 
 static void children_take(struct cosy_watch_reading *r, struct dentry *asked)
 {
 	struct dentry *dir = r->dir.dentry, *child;
+	struct cosy_watch_entry *entry;
 	u32 steps;
 
 	spin_lock(&dir->d_lock);
@@ -254,13 +264,14 @@ static void children_take(struct cosy_watch_reading *r, struct dentry *asked)
 	child = children_first(r, dir, asked);
 	for (steps = 0; child && steps < MAX_STEPS && r->count < r->asked->count; steps++) {
 		if (!data_race(d_is_negative(child)) && cosy_entry_get(child)) {
-			if (!entry_add(r, &child->d_name)) {
+			entry = entry_add(r, &child->d_name);
+			if (!entry) {
 				/* It is not the last reference: dput does not sleep. */
 				spin_unlock(&dir->d_lock);
 				dput(child);
 				return;
 			}
-			r->children[r->count++] = child;
+			r->found[r->count++] = (struct cosy_watch_found){ child, entry };
 		}
 		child = cosy_dentry_after(dir, child);
 	}
@@ -367,23 +378,17 @@ static __always_inline bool attributes_fill(struct cosy_watch_read *ret,
 	return true;
 }
 
-static __always_inline struct cosy_watch_entry *entry_after(struct cosy_watch_entry *entry)
-{
-	return (void *)entry + entry->length;
-}
-
 /* Registers the inodes of the entries, except those that cannot be given out. */
 static void entries_register(struct cosy_watch_reading *r)
 {
-	struct cosy_watch_entry *entry = (void *)r->entries;
 	const struct dentry *child;
 	u32 i;
 
-	for (i = 0; i < r->count; i++, entry = entry_after(entry)) {
-		child = r->children[i];
+	for (i = 0; i < r->count; i++) {
+		child = r->found[i].child;
 		if (d_inode(child) &&
 		    !(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
-			entry->word = cosy_watcher_register(r->watcher, d_inode(child));
+			r->found[i].entry->word = cosy_watcher_register(r->watcher, d_inode(child));
 	}
 	cosy_watcher_settle();
 }
@@ -404,6 +409,9 @@ static __always_inline void entry_fill(struct cosy_watch_reading *r, struct cosy
 	if (likely(cosy_watch_is_stable(d_inode(child)) && attributes_fill(r->ret, entry, &path))) {
 		if (r->asked->request & COSY_WATCH_ABSENT)
 			cosy_watch_xattrs_ask(&path, entry);
+		if (unlikely(r->queries_access) &&
+		    !cosy_access_check(&path, COSY_WATCH_ACCESS_MODE(r->asked->request)))
+			entry->flags |= COSY_WATCH_PERMITTED;
 		return;
 	}
 	cosy_watcher_unregister(r->watcher, entry->word);
@@ -421,7 +429,6 @@ static void child_put(struct dentry *child)
 static int children_read(struct cosy_watch_reading *r)
 {
 	struct dentry *dir = r->dir.dentry, *asked;
-	struct cosy_watch_entry *entry = (void *)r->entries;
 	u32 i;
 
 	r->name_text.hash = full_name_hash(dir, r->name, r->name_text.len);
@@ -432,9 +439,9 @@ static int children_read(struct cosy_watch_reading *r)
 		children_take(r, asked);
 	child_put(asked);
 	entries_register(r);
-	for (i = 0; i < r->count; i++, entry = entry_after(entry)) {
-		entry_fill(r, entry, r->children[i]);
-		child_put(r->children[i]);
+	for (i = 0; i < r->count; i++) {
+		entry_fill(r, r->found[i].entry, r->found[i].child);
+		child_put(r->found[i].child);
 	}
 	return r->count ? 0 : -ENOENT;
 }
@@ -480,6 +487,18 @@ static void mount_fill(const struct path *dir, struct cosy_watch_read *ret)
 		ret->stx_mask = 0;
 }
 
+static int entries_copy(const struct cosy_watch_reading *r)
+{
+	u64 to = r->asked->entries;
+	u32 i;
+
+	for (i = 0; i <= r->page; to += r->pages[i++].used) {
+		if (copy_to_user(u64_to_user_ptr(to), r->pages[i].bytes, r->pages[i].used))
+			return -EFAULT;
+	}
+	return 0;
+}
+
 static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *read)
 {
 	int error = strings_get(r);
@@ -504,32 +523,66 @@ static int reading_serve(struct cosy_watch_reading *r, struct cosy_watch_read *r
 		return error;
 	read->used = r->used;
 	read->found = r->count;
-	if (copy_to_user(u64_to_user_ptr(read->entries), r->entries, r->used))
-		return -EFAULT;
-	return 0;
+	return entries_copy(r);
+}
+
+void cosy_watch_reading_free(struct cosy_watch_reading *r)
+{
+	u32 i;
+
+	for (i = 0; r && i < COSY_WATCH_ENTRY_PAGES; i++)
+		free_page((unsigned long)r->pages[i].bytes);
+	free_page((unsigned long)r);
+}
+
+/*
+ * Returns the watcher's memory for a READ of so many entries, or NULL.  It is kept for the next
+ * READ, and has no bytes but zeros and those of this process's answers.
+ */
+static struct cosy_watch_reading *reading_make(struct cosy_watcher *watcher, u32 count)
+{
+	struct cosy_watch_reading *r = watcher->reading;
+	u32 i;
+
+	static_assert(sizeof(*r) <= PAGE_SIZE);
+	if (unlikely(!r))
+		r = watcher->reading = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!r)
+		return NULL;
+	r->page_cnt =
+		min_t(u32, DIV_ROUND_UP(count, COSY_WATCH_PAGE_ENTRIES), COSY_WATCH_ENTRY_PAGES);
+	for (i = 0; i < r->page_cnt; i++) {
+		r->pages[i].used = 0;
+		if (likely(r->pages[i].bytes))
+			continue;
+		r->pages[i].bytes = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+		if (!r->pages[i].bytes)
+			return NULL;
+	}
+	r->count = r->used = r->page = 0;
+	return r;
 }
 
 long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read)
 {
-	struct cosy_watch_reading *r = watcher->reading;
+	struct cosy_watch_reading *r;
 	int error;
 
 	if (!read->count || read->count > COSY_WATCH_COUNT || read->before >= COSY_WATCH_COUNT ||
-	    (read->request & ~(COSY_WATCH_ALONE | COSY_WATCH_ABSENT)))
+	    (read->request & ~(COSY_WATCH_ALONE | COSY_WATCH_ABSENT | COSY_WATCH_ACCESS_MASK)) ||
+	    (read->request & COSY_WATCH_ACCESS_MASK) > COSY_WATCH_ACCESS(S_IRWXO))
 		return -EINVAL;
 	if ((read->request & COSY_WATCH_ALONE) && !thread_group_empty(current))
 		return -EAGAIN;
 	error = cosy_watch_check_process(watcher);
 	if (error)
 		return error;
-	/* Kept for the next one.  It has no bytes but zeros and those of this process's answers. */
-	if (!r)
-		r = watcher->reading = kvzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
-	if (!r)
+	r = reading_make(watcher, read->count);
+	if (!r || !cosy_watcher_reserve(watcher, read->count, read->prefix))
 		return -ENOMEM;
 	r->watcher = watcher;
 	r->asked = r->ret = read;
+	r->queries_access = (read->request & COSY_WATCH_ACCESS_MASK) && cosy_user_is_real();
 	read->stx_mask = 0;
-	r->count = r->used = 0;
 	return reading_serve(r, read);
 }

@@ -17,6 +17,7 @@ static void watcher_leave(struct cosy_watcher *watcher)
 	struct cosy_user *user = watcher->user;
 
 	cosy_watch_process_leave(watcher);
+	cosy_watch_reading_free(watcher->reading);
 	cosy_watcher_destroy(watcher);
 	cosy_user_uncharge(user, COSY_CHARGE_WATCHERS, 1);
 	cosy_user_put(user);

@@ -9,8 +9,21 @@
 #include <linux/path.h>
 #include "watch/watcher.h"
 
-#define COSY_WATCH_ENTRIES_SIZE (28 << 10)
-#define COSY_WATCH_PREFIX_SIZE	256
+#define COSY_WATCH_PREFIX_SIZE 256
+/* Pages of entries, and how many entries of usual names a page has. */
+#define COSY_WATCH_ENTRY_PAGES	7
+#define COSY_WATCH_PAGE_ENTRIES 20
+
+struct cosy_watch_found {
+	struct dentry *child;
+	struct cosy_watch_entry *entry;
+};
+
+/* Entries are in pages as they are in the caller's buffer, but none is in two pages. */
+struct cosy_watch_entry_page {
+	u8 *bytes;
+	u32 used;
+};
 
 struct cosy_watch_reading {
 	struct cosy_watcher *watcher;
@@ -22,10 +35,12 @@ struct cosy_watch_reading {
 	struct qstr name_text;
 	struct path dir; /* a reference, or that of `fd` */
 	struct fd fd;	 /* of the directory, if the READ has neither a prefix nor AT_FDCWD */
-	struct dentry *children[COSY_WATCH_COUNT];
+	struct cosy_watch_found found[COSY_WATCH_COUNT];
 	u32 count, used;
 	u32 tick;
-	u8 entries[COSY_WATCH_ENTRIES_SIZE] __aligned(sizeof(u64));
+	bool queries_access; /* COSY_WATCH_ACCESS, which can be answered */
+	u32 page, page_cnt;  /* the page that is being filled, and how many this READ may fill */
+	struct cosy_watch_entry_page pages[COSY_WATCH_ENTRY_PAGES];
 };
 
 #endif /* COSY_WATCH_READING_H */

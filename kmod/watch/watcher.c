@@ -239,6 +239,19 @@ static __always_inline bool slot_add(struct cosy_watch_slot *slot,
 	return added;
 }
 
+/* Returns a slot, or NULL: its page was not made. */
+static __always_inline struct cosy_watch_slot *slot_at(const struct cosy_watcher *watcher, u32 i)
+{
+	struct cosy_watch_slot *page = watcher->slots[i / COSY_WATCH_SLOTS];
+
+	return likely(page) ? page + i % COSY_WATCH_SLOTS : NULL;
+}
+
+static __always_inline u32 word_after(u32 word)
+{
+	return word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
+}
+
 static __always_inline u32 word_register(struct cosy_watcher *watcher, const struct inode *inode,
 					 bool way)
 {
@@ -249,12 +262,13 @@ static __always_inline u32 word_register(struct cosy_watcher *watcher, const str
 	slot = slot_again(&wanted);
 	if (!slot) {
 		/* A READ registers fewer inodes than there are words. */
-		while (unlikely(watcher->slots[word].reading == watcher->readings))
-			word = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
-		slot = &watcher->slots[word];
-		if (!slot_add(slot, &wanted))
+		for (slot = slot_at(watcher, word);
+		     slot && unlikely(slot->reading == watcher->readings);
+		     slot = slot_at(watcher, word))
+			word = word_after(word);
+		if (!slot || !slot_add(slot, &wanted))
 			return 0;
-		watcher->next = word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
+		watcher->next = word_after(word);
 	}
 	return slot->word;
 }
@@ -271,7 +285,7 @@ u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct i
 
 bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	struct cosy_watch_slot *ways = watcher->slots + COSY_WATCH_WORDS, wanted;
+	struct cosy_watch_slot *ways = watcher->slots[COSY_WATCH_SLOT_PAGES - 1], wanted;
 	u32 i = watcher->next_way, steps;
 
 	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
@@ -303,8 +317,10 @@ bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir)
 
 void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word)
 {
-	slot_remove(&watcher->slots[word]);
-	watcher->slots[word].reading = 0;
+	struct cosy_watch_slot *slot = slot_at(watcher, word);
+
+	slot_remove(slot);
+	slot->reading = 0;
 }
 
 /* --- Processes ----------------------------------------------------------------------------- */
@@ -517,20 +533,36 @@ static int pages_make(struct cosy_watcher *watcher)
 	return 0;
 }
 
-static int slots_make(struct cosy_watcher *watcher)
+static noinline bool slots_make(struct cosy_watcher *watcher, u32 page)
 {
-	u32 i, count = COSY_WATCH_WORDS + COSY_WATCH_WAYS;
+	struct cosy_watch_slot *slots = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	u32 i, word = page * COSY_WATCH_SLOTS;
 
-	watcher->slots = kvcalloc(count, sizeof(*watcher->slots), GFP_KERNEL_ACCOUNT);
-	if (!watcher->slots)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		watcher->slots[i].watcher = watcher;
-		watcher->slots[i].word = i < COSY_WATCH_WORDS ? i : COSY_WATCH_WAY;
+	static_assert(COSY_WATCH_SLOTS * sizeof(*slots) <= PAGE_SIZE);
+	static_assert(COSY_WATCH_WORDS % COSY_WATCH_SLOTS == 0);
+	static_assert(COSY_WATCH_WAYS <= COSY_WATCH_SLOTS);
+	if (!slots)
+		return false;
+	for (i = 0; i < COSY_WATCH_SLOTS; i++, word++) {
+		slots[i].watcher = watcher;
+		slots[i].word = word < COSY_WATCH_WORDS ? word : COSY_WATCH_WAY;
 	}
-	watcher->next = COSY_WATCH_FIRST;
-	watcher->readings = 1; /* no slot's */
-	return 0;
+	watcher->slots[page] = slots;
+	return true;
+}
+
+bool cosy_watcher_reserve(struct cosy_watcher *watcher, u32 count, bool way)
+{
+	u32 page = watcher->next / COSY_WATCH_SLOTS, pages;
+
+	/* Slots that the READ has already are passed over, which are as many at most. */
+	pages = (watcher->next % COSY_WATCH_SLOTS + 2 * (count + 1)) / COSY_WATCH_SLOTS + 1;
+	for (; pages; pages--, page = (page + 1) % (COSY_WATCH_SLOT_PAGES - 1)) {
+		if (unlikely(!watcher->slots[page]) && !slots_make(watcher, page))
+			return false;
+	}
+	page = COSY_WATCH_SLOT_PAGES - 1;
+	return !way || likely(watcher->slots[page]) || slots_make(watcher, page);
 }
 
 static int space_add(struct cosy_watcher *watcher, struct mm_struct *mm)
@@ -574,8 +606,10 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm)
 	 */
 	if (!error)
 		atomic64_set(cosy_watch_word(watcher, COSY_WATCH_WAY), get_random_u64() >> 2);
-	if (!error)
-		error = slots_make(watcher);
+	watcher->next = COSY_WATCH_FIRST;
+	watcher->readings = 1; /* no slot's */
+	if (!error && !cosy_watcher_reserve(watcher, 1, false))
+		error = -ENOMEM;
 	if (!error && mm)
 		error = space_add(watcher, mm);
 	if (!error)
@@ -586,7 +620,7 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm)
 
 void cosy_watcher_destroy(struct cosy_watcher *watcher)
 {
-	u32 i;
+	u32 page, i;
 
 	if (watcher->mm) {
 		struct space *space = space_of(watcher->mm);
@@ -599,14 +633,15 @@ void cosy_watcher_destroy(struct cosy_watcher *watcher)
 	spin_lock_bh(&ticks_lock);
 	list_del_init(&watcher->active);
 	spin_unlock_bh(&ticks_lock);
-	for (i = 0; watcher->slots && i < COSY_WATCH_WORDS + COSY_WATCH_WAYS; i++)
-		slot_remove(&watcher->slots[i]);
+	for (page = 0; page < COSY_WATCH_SLOT_PAGES; page++) {
+		for (i = 0; watcher->slots[page] && i < COSY_WATCH_SLOTS; i++)
+			slot_remove(&watcher->slots[page][i]);
+		free_page((unsigned long)watcher->slots[page]);
+	}
 	for (i = 0; i < COSY_WATCH_PAGES; i++) {
 		if (watcher->pages[i])
 			put_page(watcher->pages[i]);
 	}
-	kvfree(watcher->slots);
-	kvfree(watcher->reading);
 	kfree(watcher);
 	atomic_dec(&watchers_cnt);
 }

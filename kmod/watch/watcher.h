@@ -26,9 +26,11 @@
 struct cosy_user;
 struct cosy_watch_reading;
 
-#define COSY_WATCH_PAGES (COSY_WATCH_WORDS * sizeof(u64) / PAGE_SIZE)
-#define COSY_WATCH_WAYS	 32 /* directories on the way to others that a watcher remembers */
-#define COSY_WATCH_TICKS 2  /* ticks after which a slot is silent */
+#define COSY_WATCH_PAGES      (COSY_WATCH_WORDS * sizeof(u64) / PAGE_SIZE)
+#define COSY_WATCH_WAYS	      32 /* directories on the way to others that a watcher remembers */
+#define COSY_WATCH_TICKS      2	 /* ticks after which a slot is silent */
+#define COSY_WATCH_SLOTS      64 /* slots in a page */
+#define COSY_WATCH_SLOT_PAGES (COSY_WATCH_WORDS / COSY_WATCH_SLOTS + 1) /* the last: of the ways */
 
 /* What happens to an inode. */
 enum cosy_watch_event {
@@ -52,10 +54,15 @@ struct cosy_watch_slot {
 
 struct cosy_watcher {
 	struct page *pages[COSY_WATCH_PAGES];
-	struct mutex lock;	       /* of all below but the words */
-	struct cosy_watch_slot *slots; /* one for each word; those of the ways follow */
-	u32 next, next_way;	       /* the slots to be used next */
-	u32 readings;		       /* how many READs there have been */
+	struct mutex lock; /* of all below but the words */
+	/*
+	 * One slot for each word; those of the ways follow.  A page is made when a READ may need it: a
+	 * process that makes few READs has few.  Single pages, since freeing larger blocks makes the
+	 * kernel give back all of the processor's free pages.
+	 */
+	struct cosy_watch_slot *slots[COSY_WATCH_SLOT_PAGES];
+	u32 next, next_way; /* the slots to be used next */
+	u32 readings;	    /* how many READs there have been */
 
 	/* The process.  Constant. */
 	struct mm_struct *mm;	      /* mmgrab'ed; NULL: the self-test's */
@@ -104,8 +111,14 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm);
 void cosy_watcher_destroy(struct cosy_watcher *watcher);
 
 /*
+ * Makes the slots for a READ of so many inodes, their directory, and the directories on the way if
+ * there is one.  Under the watcher's lock, before cosy_watcher_begin.  False: there is no memory.
+ */
+bool cosy_watcher_reserve(struct cosy_watcher *watcher, u32 count, bool way);
+
+/*
  * Register an inode: return its word.  0: its bucket is full, by the watchers of all users or by those
- * of this one.  Called under the watcher's lock.  cosy_watcher_settle has to be called after this
+ * of this one.  Called under the watcher's lock, for slots that were reserved.  cosy_watcher_settle has to be called after this
  * and before locks and counts are checked.
  * If the watcher has not registered it yet, the slot that was registered first gives way, and its
  * word changes; but none of the same READ.
@@ -128,7 +141,8 @@ void cosy_watcher_unregister(struct cosy_watcher *watcher, u32 word);
 /* Tells whether the inode that this READ registered by that word still is. */
 static inline bool cosy_watcher_has(const struct cosy_watcher *watcher, u32 word)
 {
-	return watcher->slots[word].reading == watcher->readings;
+	return watcher->slots[word / COSY_WATCH_SLOTS][word % COSY_WATCH_SLOTS].reading ==
+	       watcher->readings;
 }
 
 /*

@@ -37,4 +37,6 @@ void cosy_watch_xattrs_ask(const struct path *path, struct cosy_watch_entry *ent
 		if (error == -ENODATA || error == -EOPNOTSUPP)
 			entry->xattr_errors[i] = -error;
 	}
+	if (!vfs_listxattr(path->dentry, NULL, 0))
+		entry->flags |= COSY_WATCH_NO_XATTRS;
 }

@@ -7,8 +7,9 @@
 #include <linux/path.h>
 
 /*
- * Fills in the entry's `xattr_errors`, by the functions that getxattr(2) calls.  The caller has read the
- * entry's word and checked that its inode is stable: whoever sets one holds the inode's lock.
+ * Fills in the entry's `xattr_errors` and COSY_WATCH_NO_XATTRS, by the functions that getxattr(2) and
+ * listxattr(2) call.  The caller has read the entry's word and checked that its inode is stable:
+ * whoever sets one holds the inode's lock.
  */
 void cosy_watch_xattrs_ask(const struct path *path, struct cosy_watch_entry *entry);
 

@@ -33,13 +33,7 @@ void metadata_off(void)
 
 void metadata_before_thread(void)
 {
-	for (int i = 0; i < SETS; i++) {
-		if (watcher_state == WATCHER_UNTRIED &&
-		    __atomic_load_n(&sets[i], __ATOMIC_ACQUIRE)) {
-			watcher_open();
-			return;
-		}
-	}
+	watcher_before_thread();
 }
 
 void metadata_forget_slow(int fd)
@@ -98,8 +92,10 @@ COLD static struct set *set_make(struct set **place)
 	set->last = set->tables;
 	for (int i = 0; i < RECENT; i++)
 		set->recent[i] = set->tables;
-	for (int i = 0; i < TABLES; i++)
+	for (int i = 0; i < TABLES; i++) {
 		set->tables[i].dirfd = -1;
+		set->tables[i].bytes = set->bytes[i];
+	}
 	if (__atomic_compare_exchange_n(place, &none, set, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return set;
@@ -138,45 +134,67 @@ static bool table_has_prefix(const struct table *table, const char *path, unsign
 	return true;
 }
 
+static void patience_grow(struct set *set, unsigned int by)
+{
+	set->patience = set->patience + by < MAX_PATIENCE ? set->patience + by : MAX_PATIENCE;
+}
+
 /* Learns from what a READ was good for. */
 static void table_judge(struct set *set, struct table *table)
 {
 	if (!table->count)
 		return;
-	if (table->served * 2 >= table->count)
+	/* A READ costs as much as 2 calls, and each entry as much as 1/3. */
+	if (table->served * 3 > table->count + 6)
 		set->patience = set->patience > 1 ? set->patience - 1 : 1;
+	else
+		patience_grow(set, table->served ? 1 : set->patience);
 	if (table->served * 4 >= table->count * 3 && table->count >= set->size &&
 	    set->size < COSY_WATCH_COUNT / 2)
 		set->size *= 2;
-	if (!table->served)
-		set->patience = set->patience * 2 < MAX_PATIENCE ? set->patience * 2 : MAX_PATIENCE;
 	table->count = 0;
 }
 
-/* Finds the table, or takes one that was used least recently. */
+/* True if the table is of a directory above that of the path. */
+static bool table_is_above(const struct table *table, int dirfd, const char *path,
+			   unsigned int prefix)
+{
+	return table->dirfd == dirfd && table->prefix < prefix &&
+	       table_has_prefix(table, path, table->prefix);
+}
+
+/* Takes the table that was used least recently, but none of a directory that the program returns to. */
+static struct table *table_oldest(struct set *set, int dirfd, const char *path, unsigned int prefix)
+{
+	struct table *oldest = NULL;
+
+	for (struct table *t = set->tables; t < set->tables + TABLES; t++)
+		if ((!oldest || t->used < oldest->used) && !table_is_above(t, dirfd, path, prefix))
+			oldest = t;
+	return oldest ? oldest : &set->tables[set->clock % TABLES];
+}
+
+/* Finds the table, or takes another one. */
 static struct table *table_find(struct set *set, int dirfd, const char *path, unsigned int prefix)
 {
-	struct table *oldest = set->tables;
+	struct table *oldest;
 
 	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
 		if (t->dirfd == dirfd && table_has_prefix(t, path, prefix)) {
 			t->used = ++set->clock;
 			return t;
 		}
-		if (t->used < oldest->used)
-			oldest = t;
 	}
+	oldest = table_oldest(set, dirfd, path, prefix);
 	table_judge(set, oldest);
 	/* Programs go through each directory in the same direction. */
-	if (set->last->learnt) {
-		set->learnt = 1;
+	if (set->last->learnt >= ORDERLY)
 		set->step = set->last->step;
-	}
 	oldest->dirfd = dirfd;
 	oldest->prefix = prefix;
 	oldest->used = ++set->clock;
 	oldest->asked = oldest->served = 0;
-	oldest->learnt = set->learnt;
+	oldest->learnt = 0;
 	oldest->step = set->step;
 	oldest->size = set->size;
 	memcpy(oldest->text, path, prefix);
@@ -184,107 +202,6 @@ static struct table *table_find(struct set *set, int dirfd, const char *path, un
 	if (dirfd != AT_FDCWD && !metadata_turns[dirfd])
 		__atomic_fetch_add(&metadata_turns[dirfd], 1, __ATOMIC_SEQ_CST);
 	return oldest;
-}
-
-static inline uint64_t chain_mix(uint64_t mixed, uint64_t word)
-{
-	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ull;
-	return mixed ^ mixed >> 32;
-}
-
-/* Returns the last, shorter word of a name, filled up with zeros. */
-static inline uint64_t name_rest(const char *name, unsigned int length)
-{
-	uint64_t word = 0;
-
-	if (likely(name_has_room(name))) {
-		__builtin_memcpy(&word, name, 8);
-		return word & ((1ull << 8 * length) - 1);
-	}
-	for (unsigned int i = 0; i < length; i++)
-		word |= (uint64_t)(unsigned char)name[i] << 8 * i;
-	return word;
-}
-
-/* Mixes the words of a name of `length` bytes. */
-static inline unsigned int name_chain(const char *name, unsigned int length)
-{
-	uint64_t mixed = length, word;
-
-	for (; length >= 8; length -= 8, name += 8) {
-		__builtin_memcpy(&word, name, 8);
-		mixed = chain_mix(mixed, word);
-	}
-	return chain_mix(mixed, name_rest(name, length)) >> 58;
-}
-
-/* Does the same for an entry's name, which is filled up with zeros. */
-static inline unsigned int entry_chain(const struct cosy_watch_entry *entry)
-{
-	const uint64_t *words = (const uint64_t *)(entry + 1);
-	uint64_t mixed = entry->name_length;
-
-	for (unsigned int i = 0; i <= entry->name_length / 8u; i++)
-		mixed = chain_mix(mixed, words[i]);
-	return mixed >> 58;
-}
-
-static void table_index_names(struct table *table)
-{
-	memset(table->chains, 0, sizeof(table->chains));
-	for (unsigned int i = 0; i < table->count; i++) {
-		uint8_t *chain = &table->chains[entry_chain(table_entry(table, i))];
-
-		table->links[i] = *chain;
-		*chain = i + 1;
-	}
-	table->indexed = true;
-}
-
-/* Returns the number of the entry of this name, or NOWHERE. */
-static unsigned int table_lookup(struct table *table, const char *name, unsigned int length)
-{
-	unsigned int i;
-
-	if (table->count <= NEAR) {
-		for (i = 0; i < table->count; i++)
-			if (entry_is(table_entry(table, i), name))
-				return i;
-		return NOWHERE;
-	}
-	if (!table->indexed)
-		table_index_names(table);
-	for (i = table->chains[name_chain(name, length)]; i; i = table->links[i - 1])
-		if (entry_is(table_entry(table, i - 1), name))
-			return i - 1;
-	return NOWHERE;
-}
-
-static const struct cosy_watch_entry *table_search(struct table *table, const char *name,
-						   unsigned int length)
-{
-	/* The program goes on, or a READ begins or ends with the name, or it turns round. */
-	const unsigned int guesses[] = {table->next, table->step == 1 ? 0 : table->count - 1,
-					table->next - 2 * table->step};
-	unsigned int i = NOWHERE;
-
-	for (unsigned int k = 0; k < sizeof(guesses) / sizeof(*guesses); k++) {
-		if (guesses[k] < table->count && entry_is(table_entry(table, guesses[k]), name)) {
-			i = guesses[k];
-			break;
-		}
-	}
-	if (i == NOWHERE)
-		i = table_lookup(table, name, length);
-	if (i == NOWHERE)
-		return NULL;
-	/* Learn the order in which the program asks. */
-	if (i + 2 * table->step == table->next)
-		table->step = -table->step;
-	else if (i == table->next)
-		table->learnt = 1;
-	table->next = i + table->step;
-	return table_entry(table, i);
 }
 
 /* --- READ ------------------------------------------------------------------------------------ */
@@ -308,13 +225,17 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 {
 	/* Two threads that libc does not know may have filled it at once: what is compared is read. */
 	table->text[table->prefix] = 0;
-	/* The direction that other directories had is not that of this one. */
-	if (table->count && table->served < 2)
-		table->learnt = set->learnt = 0;
+	/* The program goes on asking, so it gets more at once. */
+	if (table->served + table->asked >= table->size / 2 && table->count &&
+	    table->size < COSY_WATCH_COUNT)
+		table->size *= 2;
 
-	bool backwards = table->learnt && table->step == -1u;
-	/* Without an order more is read, on both sides of the name: a READ costs as much as 10 entries. */
-	unsigned int count = table->learnt			   ? table->size
+	bool orderly = table->learnt >= ORDERLY;
+	/*
+	 * Without an order entries on both sides of the name are read, also at first: before the first
+	 * name of a directory there is no other one, if the program goes by the cache's order.
+	 */
+	unsigned int count = orderly				   ? table->size
 			     : table->size <= COSY_WATCH_COUNT / 2 ? 2 * table->size
 								   : COSY_WATCH_COUNT;
 	struct cosy_watch_read read = {
@@ -326,18 +247,24 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		.entries_size = BYTES,
 		.count = count,
 		/* A thread that libc does not know of would use the same set. */
-		.request = (alone() ? COSY_WATCH_ALONE : 0) | (set->absent ? COSY_WATCH_ABSENT : 0),
-		.before = backwards	  ? count - 1
-			  : table->learnt ? 0
-					  : count / 2,
+		.request = (alone() ? COSY_WATCH_ALONE : 0) |
+			   (set->absent ? COSY_WATCH_ABSENT : 0) |
+			   (set->permissions ? COSY_WATCH_ACCESS((unsigned int)set->mode) : 0),
+		.before = !orderly	       ? count / 2
+			  : table->step == -1u ? count - 1
+					       : 0,
 	};
-	unsigned int asked = table->served + table->asked;
 	uint64_t accounted_before = __atomic_load_n(&accounted, __ATOMIC_SEQ_CST);
+	const struct cosy_watch_entry *entry;
+	unsigned int learnt = table->learnt;
 	long ret;
 
 	table_judge(set, table);
+	table->mode = set->permissions ? set->mode : -1;
 	if (set->absent)
 		set->absent--;
+	if (set->permissions)
+		set->permissions--;
 	if (table->dirfd != AT_FDCWD)
 		table->turn = __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_SEQ_CST);
 	ret = cosy_syscall3(SYS_ioctl, watcher_number, COSY_IOC_WATCH_READ, (uintptr_t)&read);
@@ -349,7 +276,7 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 		watcher_lost();
 	if (ret || !table_index(table, &read)) {
 		/* Nothing to be had here: not the program's habit. */
-		set->patience = set->patience * 2 < MAX_PATIENCE ? set->patience * 2 : MAX_PATIENCE;
+		patience_grow(set, set->patience);
 		table->asked = 0;
 		return NULL;
 	}
@@ -365,20 +292,18 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	table->indexed = false;
 	table->count = read.found;
 	table->asked = table->served = 0;
-	if (!table->learnt)
-		table->step = 1;
-	/* The program goes on asking, so it gets more at once, here and where it asks next. */
-	if (asked >= table->size / 2 && table->size < COSY_WATCH_COUNT)
-		table->size *= 2;
 	table->next = NOWHERE;
-	return table_search(table, name, length);
+	entry = table_search(table, name, length);
+	/* The search had no expectation that the name could fail. */
+	table->learnt = learnt;
+	return entry;
 }
 
 /* True if another READ is likely to pay. */
 static bool table_wants(const struct set *set, struct table *table)
 {
-	/* All that was read has been asked for, up to one end. */
-	if (table->count && table->served && table->next >= table->count)
+	/* The program has gone on in order up to one end. */
+	if (table->count && table->learnt >= ORDERLY && table->next >= table->count)
 		return true;
 	return ++table->asked >= set->patience;
 }
@@ -460,6 +385,7 @@ struct request {
 	const char *path;
 	void *ret;	   /* struct stat, or struct statx */
 	unsigned int mask; /* statx's; 0: stat */
+	int mode;	   /* access's; -1: stat or statx */
 };
 
 /* Finds the number of an extended attribute in COSY_WATCH_XATTRS, or COSY_WATCH_XATTR_COUNT. */
@@ -479,7 +405,10 @@ static bool entry_serve(struct table *table, const struct cosy_watch_entry *entr
 {
 	if (!entry_holds(table, entry))
 		return false;
-	if (!request->mask)
+	if (request->mode >= 0) {
+		if (table->mode != request->mode || !(entry->flags & COSY_WATCH_PERMITTED))
+			return false;
+	} else if (!request->mask)
 		stat_copy(request->ret, entry);
 	else if (table->stx_mask)
 		statx_copy(request->ret, table, entry, request->mask);
@@ -518,8 +447,6 @@ static bool set_serve(struct set *set, const struct request *request)
 	}
 	if (!table_wants(set, table))
 		return false;
-	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED)
-		watcher_open();
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN)
 		return false;
 	if (watcher_words[COSY_WATCH_WAY] & COSY_WATCH_ENDED) {
@@ -550,19 +477,27 @@ static bool serve(const struct request *request, int flags)
 	bool served;
 
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_OFF ||
-	    unlikely(!is_address(request->path)) || unlikely(!is_address(request->ret)) ||
+	    unlikely(!is_address(request->path)) ||
+	    (request->mode < 0 && unlikely(!is_address(request->ret))) ||
 	    (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		return false;
 	/* It has the parent's memory, but its own directory and descriptors. */
 	if (vfork_in_child())
 		return false;
+	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED &&
+	    !watcher_begin())
+		return false;
 	set = set_take();
 	if (!set)
 		return false;
+	if (request->mode >= 0) {
+		set->mode = request->mode;
+		set->permissions = MORE;
+	}
 	table = *set_recent(set, request->dirfd);
 	entry = table_next(table, request->dirfd, request->path);
 	if (!entry)
-		entry = table_again(table, request->dirfd, request->path);
+		entry = table_jump(table, request->dirfd, request->path);
 	/* A table that no longer holds is read again. */
 	if (entry && entry_holds(table, entry)) {
 		set->last = table;
@@ -576,7 +511,7 @@ static bool serve(const struct request *request, int flags)
 
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 {
-	const struct request request = {.dirfd = dirfd, .path = path, .ret = ret};
+	const struct request request = {.dirfd = dirfd, .path = path, .ret = ret, .mode = -1};
 
 	return serve(&request, flags);
 }
@@ -584,26 +519,34 @@ bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int flags,
 			  unsigned int mask)
 {
-	const struct request request = {.dirfd = dirfd, .path = path, .ret = ret, .mask = mask};
+	const struct request request = {
+		.dirfd = dirfd, .path = path, .ret = ret, .mask = mask, .mode = -1};
 
 	/* Other fields are known to the kernel alone. */
 	return mask && !(mask & ~(STATX_BASIC_STATS | STATX_MNT_ID)) && serve(&request, flags);
 }
 
-int metadata_xattr_error(const char *path, const char *name)
+bool metadata_serve_access(int dirfd, const char *path, int mode)
+{
+	const struct request request = {.dirfd = dirfd, .path = path, .mode = mode};
+
+	return !(mode & ~(R_OK | W_OK | X_OK)) && serve(&request, 0);
+}
+
+/*
+ * Returns what is known of the extended attribute with this number, or of all for a larger one; 0:
+ * nothing.
+ */
+static int xattrs_ask(const char *path, unsigned int i)
 {
 	const struct cosy_watch_entry *entry;
 	struct table *table;
 	struct set *set;
-	unsigned int i;
-	int error = 0;
+	int known = 0;
 
 	/* It makes no READ, so that nothing is lost by programs that ask for nothing else. */
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
-	    !is_address(path) || !is_address(name) || vfork_in_child())
-		return 0;
-	i = xattr_find(name);
-	if (i == COSY_WATCH_XATTR_COUNT)
+	    !is_address(path) || vfork_in_child())
 		return 0;
 	set = set_take();
 	if (!set)
@@ -613,11 +556,27 @@ int metadata_xattr_error(const char *path, const char *name)
 	if (!entry)
 		entry = table_next(table, AT_FDCWD, path);
 	if (entry && entry_holds(table, entry)) {
-		error = entry->xattr_errors[i];
-		if (error)
+		known = i < COSY_WATCH_XATTR_COUNT ? entry->xattr_errors[i]
+						   : entry->flags & COSY_WATCH_NO_XATTRS;
+		if (known)
 			table_count(table);
-		set->absent = ABSENT;
+		set->absent = MORE;
 	}
 	set_leave(set);
-	return error;
+	return known;
+}
+
+int metadata_xattr_error(const char *path, const char *name)
+{
+	unsigned int i;
+
+	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN || !is_address(name))
+		return 0;
+	i = xattr_find(name);
+	return i < COSY_WATCH_XATTR_COUNT ? xattrs_ask(path, i) : 0;
+}
+
+bool metadata_has_no_xattrs(const char *path)
+{
+	return xattrs_ask(path, COSY_WATCH_XATTR_COUNT);
 }

@@ -61,11 +61,17 @@ bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int flags,
 			  unsigned int mask);
 
+/* Serves access(2): true if the file is known to permit it; false: make the call. */
+bool metadata_serve_access(int dirfd, const char *path, int mode);
+
 /*
  * Serves getxattr(2) and lgetxattr(2) where the file is known not to have the attribute: the errno.  0:
  * make the call.
  */
 int metadata_xattr_error(const char *path, const char *name);
+
+/* Serves listxattr(2) and llistxattr(2) where the file is known to have no names to list. */
+bool metadata_has_no_xattrs(const char *path);
 
 #else
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - tables of directories' entries, and the part of serving that nearly all calls need: the
- * next name of the directory that was asked last.  It is in each function that programs call; the rest
+ * table.h - tables of directories' entries, and the part of serving that nearly all calls need: a
+ * name of the directory that was asked last, mostly the next one.  It is in each function that programs call; the rest
  * is in metadata.c.
  *
  * A *table* has entries of one directory, which is named by a descriptor or by the part of the paths
@@ -42,9 +42,10 @@ enum {
 	FEWEST = 8,    /* entries of a READ */
 	PATIENCE = 2,  /* names of a directory that are asked for before a READ, at first */
 	MAX_PATIENCE = 64,
+	ORDERLY = 4, /* names that are asked for in order until the next ones are expected */
 	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
-	NEAR = 8,			/* entries that are searched without an index of names */
-	ABSENT = 8,  /* READs that query absence after a call that it would have answered */
+	NEAR = 16,			/* entries that are searched without an index of names */
+	MORE = 8,    /* READs that query more after a call that it would have answered */
 	CHAINS = 64, /* of that */
 };
 
@@ -61,30 +62,35 @@ struct table {
 	unsigned int count;  /* entries; 0: nothing has been read */
 	unsigned int next;   /* the entry that is expected to be asked for, */
 	unsigned int step;   /* then that plus this, 1 or -1 */
-	unsigned int learnt; /* the step was right before */
+	unsigned int learnt; /* how often the step was right since it was last wrong */
 	unsigned int size;   /* entries of the next READ */
 	unsigned int turn;   /* of the descriptor */
 	uint64_t way, numbers, dir_value;
 	uint32_t dir_word;
 	uint32_t stx_mask;
 	uint64_t stx_attributes_mask, stx_mnt_id;
+	int mode;			 /* of access(2), for COSY_WATCH_PERMITTED; -1: none */
 	bool counted_times;		 /* COSY_WATCH_COUNTED_TIMES */
 	bool indexed;			 /* the next three are filled in */
 	uint8_t chains[CHAINS];		 /* the first entry of a chain, from 1 on */
 	uint8_t links[COSY_WATCH_COUNT]; /* the next one */
 	uint16_t at[COSY_WATCH_COUNT];	 /* entries, in units of 8 bytes */
 	char text[PREFIX + 8];		 /* it is read by words */
-	_Alignas(8) char bytes[BYTES];
+	char *bytes;			 /* of the entries, in the set */
 };
 
 struct set {
 	bool taken;
 	unsigned int clock, patience, size;
-	unsigned int absent;	   /* READs that query which extended attributes are absent */
-	unsigned int step, learnt; /* of the last table that learnt one */
+	unsigned int absent;	  /* READs that query which extended attributes are absent */
+	unsigned int permissions; /* READs that query permissions, */
+	int mode;		  /* for this mode of access(2) */
+	unsigned int step;	  /* of the last table that learnt one */
 	struct table *last;
 	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */
 	struct table tables[TABLES];
+	/* Apart from the tables, so that one that is not used needs no page. */
+	_Alignas(4096) char bytes[TABLES][BYTES];
 };
 
 extern struct set *sets[SETS];
@@ -238,10 +244,17 @@ static __attribute__((always_inline)) inline const struct cosy_watch_entry *tabl
 	path += table->prefix;
 	if (unlikely(!name_has_room(path) || !entry_matches(entry, path)))
 		return NULL;
-	table->learnt = 1;
+	table->learnt++;
 	table->next += table->step;
 	return entry;
 }
+
+/* As table_next, for any entry of the table: programs ask in other orders as well. */
+const struct cosy_watch_entry *table_jump(struct table *table, int dirfd, const char *path);
+
+/* Finds the entry with a name of `length` bytes, or NULL. */
+const struct cosy_watch_entry *table_search(struct table *table, const char *name,
+					    unsigned int length);
 
 /*
  * Serves fstatat(2) from the table that was used last for the descriptor, in a process with one
@@ -264,6 +277,8 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 	set_take_alone(set);
 	table = *set_recent(set, dirfd);
 	entry = table_next(table, dirfd, path);
+	if (unlikely(!entry))
+		entry = table_jump(table, dirfd, path);
 	/* The words are read after the path's bytes and before the answer counts. */
 	if (likely(entry && entry_holds(table, entry))) {
 		stat_copy(ret, entry);

@@ -10,6 +10,7 @@
 
 #include "../../include/uapi/linux/cosy.h"
 #include "../../include/uapi/linux/cosy_watch.h"
+#include "alone.h"
 #include "filter.h"
 #include "loaded.h"
 #include "metadata/metadata.h"
@@ -22,6 +23,14 @@
 unsigned int watcher_state;
 int watcher_number = -1;
 const volatile uint64_t *watcher_words;
+
+/*
+ * A watcher, with the memory of the first READs, costs about as much as 128 served calls save.  So
+ * calls that could be served are counted first.
+ */
+#define CALLS_BEFORE 128
+
+static unsigned int calls;
 
 /* WATCHER_OFF stays. */
 static void state_change(unsigned int from, unsigned int to)
@@ -42,12 +51,17 @@ void watcher_off(void)
 static bool stat_is_libc(void)
 {
 	/* Characters, since pointers would have to be relocated. */
-	static const char names[][13] = {"stat",      "lstat",	    "fstatat",	  "stat64",
-					 "lstat64",   "fstatat64",  "__xstat",	  "__lxstat",
-					 "__xstat64", "__lxstat64", "__fxstatat", "__fxstatat64",
-					 "statx",     "getxattr",   "lgetxattr"};
+	static const char names[][13] = {"stat",       "lstat",	     "fstatat",	   "stat64",
+					 "lstat64",    "fstatat64",  "__xstat",	   "__lxstat",
+					 "__xstat64",  "__lxstat64", "__fxstatat", "__fxstatat64",
+					 "statx",      "getxattr",   "lgetxattr",  "listxattr",
+					 "llistxattr", "access",     "faccessat"};
+	enum { COUNT = sizeof(names) / sizeof(*names) };
 	const struct link_map *own = loaded_own(), *at = own;
+	uint32_t hashes[COUNT];
 
+	for (size_t i = 0; i < COUNT; i++)
+		hashes[i] = object_hash(names[i]);
 	while (at && at->l_prev)
 		at = at->l_prev;
 	for (; at; at = at->l_next) {
@@ -56,8 +70,8 @@ static bool stat_is_libc(void)
 		object_read(at, &object);
 		if (at == own || object_is_same(object.name, "libc.so.6"))
 			continue;
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			if (object_find(&object, names[i]))
+		for (size_t i = 0; i < COUNT; i++)
+			if (object_find_hashed(&object, names[i], hashes[i]))
 				return false;
 	}
 	return own;
@@ -94,7 +108,10 @@ static bool watcher_may_open(void)
 	return is_libc && !filter_in_status();
 }
 
-/* Another thread is a reason that may go away, but each attempt costs more than a stat. */
+/*
+ * Returns whether the watcher is to be tried: after 1, 2, 4, 8 ... calls.  Another thread is a reason
+ * that may go away, but each attempt costs more than a stat.
+ */
 static bool watcher_is_due(void)
 {
 	static unsigned int wait = 1, waited;
@@ -107,13 +124,11 @@ static bool watcher_is_due(void)
 	return true;
 }
 
-COLD void watcher_open(void)
+COLD static void watcher_open(void)
 {
 	unsigned long at = 0;
 	int fd;
 
-	if (!watcher_is_due())
-		return;
 	fd = watcher_may_open() ? watcher_fd() : -EOPNOTSUPP;
 	/*
 	 * Words of an earlier watcher may still be compared with, by the call that a signal handler
@@ -138,6 +153,26 @@ COLD void watcher_open(void)
 	state_change(WATCHER_UNTRIED, WATCHER_OPEN);
 }
 
+bool watcher_begin(void)
+{
+	unsigned int count = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+
+	if (count < CALLS_BEFORE) {
+		__atomic_store_n(&calls, count + 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (watcher_is_due())
+		watcher_open();
+	return __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_OPEN;
+}
+
+void watcher_before_thread(void)
+{
+	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED && alone() &&
+	    __atomic_load_n(&calls, __ATOMIC_RELAXED))
+		watcher_open();
+}
+
 /*
  * No system call is made for a process whose own watcher has ended: a filter may be the reason.  The
  * watcher has ended for good, or because this process is a child of the one that made it.  A child
@@ -148,6 +183,7 @@ COLD void watcher_ended(void)
 {
 	if (watcher_words[COSY_WATCH_NUMBERS] & COSY_WATCH_ENDED) {
 		watcher_number = -1;
+		__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 		state_change(WATCHER_OPEN, WATCHER_UNTRIED);
 	} else {
 		__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_RELAXED);

@@ -6,6 +6,7 @@
 #ifndef COSY_RUN_WATCHER_H
 #define COSY_RUN_WATCHER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "likely.h"
@@ -22,8 +23,17 @@ extern unsigned int watcher_state;
 extern int watcher_number;		       /* the descriptor, or -1 */
 extern const volatile uint64_t *watcher_words; /* NULL until a watcher was opened */
 
-/* Makes the watcher, unless an attempt is not due yet.  watcher_state has the result. */
-COLD void watcher_open(void);
+/*
+ * Counts a call that could be served, and makes the watcher if there were enough.  Returns whether it
+ * is there.  To be called while watcher_state is WATCHER_UNTRIED.
+ */
+bool watcher_begin(void);
+
+/*
+ * Makes the watcher of a process that has made a call which could be served: it is about to begin a
+ * thread, after which it could get none.
+ */
+void watcher_before_thread(void);
 
 /* To be called when COSY_WATCH_ENDED is set in the word of the way. */
 COLD void watcher_ended(void);

@@ -43,7 +43,8 @@ struct cosy_watch {
 /* An entry of a directory.  Its name and a NUL follow, with zeros up to a multiple of 8 bytes. */
 struct cosy_watch_entry {
 	__u16 length; /* of all of it, in bytes */
-	__u16 name_length;
+	__u8 name_length;
+	__u8 flags;	  /* COSY_WATCH_NO_XATTRS | COSY_WATCH_PERMITTED */
 	__u32 word;	  /* 0: its attributes may change without notice, so `stat` is not filled */
 	__u64 value;	  /* of that word */
 	__u64 stat[15];	  /* struct stat of x86-64, without the zeros at its end */
@@ -54,6 +55,11 @@ struct cosy_watch_entry {
 	 */
 	__u16 xattr_errors[COSY_WATCH_XATTR_COUNT];
 };
+
+/* listxattr(2) returns no name.  Only known after a READ with COSY_WATCH_ABSENT. */
+#define COSY_WATCH_NO_XATTRS 1
+/* access(2) succeeds for the mode of the READ's COSY_WATCH_ACCESS. */
+#define COSY_WATCH_PERMITTED 2
 
 /*
  * READ: the cached entries of a directory around one of them, with their attributes, in the order
@@ -84,7 +90,8 @@ struct cosy_watch_read {
 	__u64 stx_attributes_mask, stx_mnt_id;
 	__u32 flags; /* COSY_WATCH_COUNTED_TIMES */
 	/* in */
-	__u32 request; /* COSY_WATCH_ALONE | COSY_WATCH_ABSENT; other bits are refused */
+	/* COSY_WATCH_ALONE | COSY_WATCH_ABSENT | COSY_WATCH_ACCESS(); other bits are refused */
+	__u32 request;
 };
 
 /* statx(2) returns neither time of change if its mask has neither: the kernel counts queries. */
@@ -96,8 +103,16 @@ struct cosy_watch_read {
  */
 #define COSY_WATCH_ALONE 1
 
-/* Fill in `xattr_errors`. */
+/* Fill in `xattr_errors`, and query COSY_WATCH_NO_XATTRS. */
 #define COSY_WATCH_ABSENT 2
+
+/*
+ * Query COSY_WATCH_PERMITTED for this mode of access(2), 0 (F_OK) to 7.  It is never set for callers
+ * whose real and effective users or rights differ.
+ */
+#define COSY_WATCH_ACCESS(mode)		(((mode) + 1) << 8)
+#define COSY_WATCH_ACCESS_MASK		0xf00
+#define COSY_WATCH_ACCESS_MODE(request) ((((request) & COSY_WATCH_ACCESS_MASK) >> 8) - 1)
 
 #define COSY_IOC_WATCH	    _IOW('C', 0xa0, struct cosy_watch)
 #define COSY_IOC_WATCH_READ _IOWR('C', 0xa1, struct cosy_watch_read)
