@@ -10,6 +10,8 @@ FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= $(shell date +%s)
 SAME_ROUNDS ?= 500
 SAME_SEED ?= 100000
+WATCH_ROUNDS ?= 40000
+WATCH_SEED ?= 1
 RUN_OPERATIONS ?= 10000000
 RUN_SEED ?= 1
 RUN_OPTIONS ?=
@@ -36,7 +38,7 @@ RELEASE ?= trixie
 .PHONY: help quick nightly all bench bench-move bench-packages bench-predictions bench-run \
 	bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
-	same move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
+	same watch-long move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
 build = if [ -t 1 ]; then cmake --build --preset $(PRESET) $(1); else \
@@ -188,6 +190,13 @@ page: all
 
 same: all ## random calls, plain against specialised, on each file system, SAME_ROUNDS=500
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_ROUNDS)
+
+# A round compares 640 answers after a change; root and an ordinary user go WATCH_ROUNDS each, on tmpfs and on ext4.
+watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUNDS=40000: 100 million
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=cosy.metadata=1 \
+		--disk $(BUILD)/tests/vm/guest/empty --put $(BUILD)/tests/vm/guest/watch_same \
+		--put $(BUILD)/lib/cosy/libcosy-run-metadata.so --put tests/vm/guest/watch.sh -- sh -c \
+		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) && sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED)"
 
 # Random steps with pages that move, against a model: MOVE_STEPS on each of MOVE_SMP processors, where the
 # allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB), both, or pinned (4 KB that others may pin).

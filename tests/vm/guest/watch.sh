@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # watch.sh on|off|untested DIR ROUNDS: metadata windows, with the module's parameter metadata=1, without
 # it, or with it on a kernel on which the guard was not tested.
+# watch.sh long DIR ROUNDS SEED: only the comparison of answers, by root and by an ordinary user.
 state=$(cat /sys/module/cosy/parameters/metadata_state)
 echo "metadata_state: $state"
 if [ "$1" = off ]; then
@@ -23,18 +24,29 @@ fi
 # The hooks cannot be switched off.
 ! echo 0 >/proc/sys/kernel/ftrace_enabled || { echo "tracing was switched off"; exit 1; }
 failed=0
+# Each answer of the library is compared with the system call's, and some were served.
+same() {
+	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_same "$@" 9>/tmp/stats || failed=1
+	grep "^cosy: metadata: [1-9][0-9]* calls served" /tmp/stats || { cat /tmp/stats; failed=1; }
+}
+if [ "$1" = long ]; then
+	same "$2/same" "$3" "$4" root
+	same "$2/same" "$3" "$4" nobody
+	exit $failed
+fi
 mkdir -p "$2/guard"
 /t/watch_guard "$2/guard" || failed=1
 for name in attack threads mounts; do
 	"/t/watch_$name" "$2/$name" || failed=1
 done
 /t/watch_race "$2/race" "$3" || failed=1
+# Opens of a marked region.
+COSY_TIER=always CHECK_EXPECT=kernel /t/watch_region "$2/region" || failed=1
 # What programs under the library do.
 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_library "$2/library" || failed=1
-# The library: each answer is compared with the system call's, and some were served.
 for seed in 1 2 3; do
-	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_same "$2/same" "$3" $seed 9>/tmp/stats ||
-		failed=1
-	grep "^cosy: metadata: [1-9][0-9]* calls served" /tmp/stats || { cat /tmp/stats; failed=1; }
+	same "$2/same" "$3" $seed root
 done
+# An ordinary user is denied some of what is asked for.
+same "$2/same" "$3" 4 nobody
 exit $failed

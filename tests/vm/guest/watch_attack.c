@@ -322,8 +322,10 @@ static void absent_attributes(void)
 		CHECK(getxattr("absent", names[i], NULL, 0) < 0);
 		CHECK(answer.entry->xattr_errors[i] == errno);
 	}
+	CHECK(!listxattr("absent", NULL, 0) && (answer.entry->flags & COSY_WATCH_NO_XATTRS));
 	/* Without the request nothing is told. */
-	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "absent") && !answer.entry->xattr_errors[1]);
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "absent") && !answer.entry->xattr_errors[1] &&
+	      !answer.entry->flags);
 	CHECK(!setxattr("absent", names[1], capability, sizeof(capability), 0));
 	CHECK(!answer_holds(&watcher, &answer));
 	for (int i = 0; i < 100; i++)
@@ -332,8 +334,62 @@ static void absent_attributes(void)
 		    answer_holds(&watcher, &answer))
 			break;
 	CHECK(answer_holds(&watcher, &answer) && !answer.entry->xattr_errors[1] &&
-	      answer.entry->xattr_errors[0]);
+	      answer.entry->xattr_errors[0] && !(answer.entry->flags & COSY_WATCH_NO_XATTRS));
 	CHECK(!removexattr("absent", names[1]) && !answer_holds(&watcher, &answer));
+}
+
+/* Returns whether a READ answers that access(2) succeeds for this mode. */
+static bool is_permitted(const struct watcher *watcher, const char *name, int mode)
+{
+	for (int i = 0; i < 100; i++)
+		if (!watcher_read_as(watcher, AT_FDCWD, NULL, name, COSY_WATCH_ACCESS(mode),
+				     &answer) &&
+		    answer_holds(watcher, &answer))
+			return answer.entry->flags & COSY_WATCH_PERMITTED;
+	CHECK(false);
+	return false;
+}
+
+static void close_to_others(void)
+{
+	CHECK(!chmod("open", 0600));
+}
+
+/* What access(2) would permit is told for the mode that was asked for, and until it changes. */
+static void permissions(void)
+{
+	struct helper helper = helper_begin(close_to_others);
+	struct watcher watcher;
+
+	make_file("open");
+	make_file("closed");
+	CHECK(!chmod("open", 0644) && !chmod("closed", 0600));
+	sync();
+	become_nobody();
+	CHECK(!watcher_open(&watcher));
+	CHECK(is_permitted(&watcher, "open", F_OK) && is_permitted(&watcher, "closed", F_OK));
+	CHECK(!is_permitted(&watcher, "closed", R_OK) && !is_permitted(&watcher, "open", W_OK));
+	CHECK(!is_permitted(&watcher, "open", R_OK | X_OK));
+	CHECK(is_permitted(&watcher, "open", R_OK));
+	helper_run(&helper);
+	CHECK(!answer_holds(&watcher, &answer));
+	CHECK(!is_permitted(&watcher, "open", R_OK));
+	/* Other modes are no modes. */
+	CHECK(watcher_read_as(&watcher, AT_FDCWD, NULL, "open", COSY_WATCH_ACCESS(8), &answer) &&
+	      errno == EINVAL);
+}
+
+/* access(2) is for the real user, whose permissions are not those that other calls have. */
+static void permissions_of_the_real_user(void)
+{
+	struct watcher watcher;
+
+	make_file("secret");
+	CHECK(!chmod("secret", 0600));
+	sync();
+	CHECK(!setresuid(65534, 0, 0));
+	CHECK(!watcher_open(&watcher));
+	CHECK(access("secret", R_OK) && !is_permitted(&watcher, "secret", R_OK));
 }
 
 /* A READ is no event of the directory's: whoever watches that would feed itself. */
@@ -417,6 +473,8 @@ int main(int argc, char **argv)
 		many_watchers_of_an_inode,
 		map_that_is_written_later,
 		absent_attributes,
+		permissions,
+		permissions_of_the_real_user,
 		no_event_of_a_read,
 		listener_that_may_deny,
 		silence_after_a_tick,

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -83,7 +84,7 @@ static bool all_are_same(int dirfd, const char *prefix)
 /* Asks until the library answers; then for all names of a directory again. */
 static void warm(int dirfd, const char *prefix)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 8; i++)
 		CHECK(all_are_same(dirfd, prefix));
 }
 
@@ -451,6 +452,26 @@ static void bad_pointers(void)
 }
 
 /* A child closes all that it does not know, and then has the numbers for itself. */
+/* Names that no file can have, whose last byte is the last one before an unmapped page. */
+static void names_that_are_too_long(void)
+{
+	char *map =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *end = map + 2 * 4096;
+
+	CHECK(map != MAP_FAILED && !mprotect(end, 4096, PROT_NONE));
+	memset(map, 'a', 2 * 4096);
+	end[-1] = 0;
+	for (int shift = 0; shift < 8; shift++) {
+		char *path = map + 64 + shift;
+
+		warm(AT_FDCWD, "one/");
+		memcpy(path, "one/", 4);
+		CHECK(is_same(AT_FDCWD, path));
+		memset(path, 'a', 4);
+	}
+}
+
 static void child_that_closes(void)
 {
 	int status, fds[OWN], made = 0;
@@ -661,6 +682,7 @@ int main(int argc, char **argv)
 		descriptors_shared_with_a_child,
 		child_of_vfork,
 		bad_pointers,
+		names_that_are_too_long,
 		child_that_closes,
 		threads_at_first,
 		quota_that_is_used_up,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * watch_same DIR ROUNDS SEED: another process makes a random change and reports it.  Then this one
- * asks for every name twice, by libc's functions, which a library may stand before, and by the system
- * call.  Both must say the same, the whole structure and errno.
+ * watch_same DIR ROUNDS SEED [USER]: another process makes a random change and reports it.  Then this
+ * one, as root or as nobody, asks for every name twice, by libc's functions, which a library may
+ * stand before, and by the system call.  Both must say the same, the whole structure and errno.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +24,8 @@
 enum { NAMES = 40 };
 
 static char path[64], other[64];
+static int access_mode;
+static unsigned long asked; /* answers that were compared */
 static unsigned int seed;
 
 static unsigned int choose(unsigned int count)
@@ -250,7 +252,7 @@ static void prepare(void)
 	sync();
 }
 
-enum { WAYS = 5 };
+enum { WAYS = 6 };
 
 /* Asks by statx, by a descriptor or by a path: returns whether the answers differ. */
 static int statx_wrong(int fd, int how, unsigned int i)
@@ -265,6 +267,7 @@ static int statx_wrong(int fd, int how, unsigned int i)
 	struct statx said, is;
 	int error, true_error;
 
+	asked++;
 	memset(&said, 0x55, sizeof(said));
 	memset(&is, 0x55, sizeof(is));
 	error = statx(from, name, flags, mask, &said) ? errno : 0;
@@ -289,6 +292,7 @@ static int xattr_wrong(int how)
 		ssize_t length, true_length;
 		int error, true_error;
 
+		asked++;
 		length = (how == 1 ? lgetxattr : getxattr)(path, name, said, sizeof(said));
 		error = length < 0 ? errno : 0;
 		true_length = syscall(how == 1 ? SYS_lgetxattr : SYS_getxattr, path, name, is,
@@ -303,7 +307,41 @@ static int xattr_wrong(int how)
 	return 0;
 }
 
-/* Asks by one of five functions: returns whether the answers differ. */
+/* Asks for the names of extended attributes: returns whether the answers differ. */
+static int list_wrong(int how)
+{
+	char said[256], is[256];
+	ssize_t length, true_length;
+	int error, true_error;
+
+	asked++;
+	length = (how == 1 ? llistxattr : listxattr)(path, said, sizeof(said));
+	error = length < 0 ? errno : 0;
+	true_length = syscall(how == 1 ? SYS_llistxattr : SYS_listxattr, path, is, sizeof(is));
+	true_error = true_length < 0 ? errno : 0;
+	if (length == true_length && error == true_error && (error || !memcmp(said, is, length)))
+		return 0;
+	printf("%s, way %d, names: %zd, %zd, errno %d, %d\n", path, how, length, true_length, error,
+	       true_error);
+	return 1;
+}
+
+/* Asks by access(2), by a descriptor or by a path: returns whether the answers differ. */
+static int access_wrong(int fd, unsigned int i)
+{
+	int mode = access_mode, from = i & 8 ? fd : AT_FDCWD, error, true_error;
+	const char *name = i & 8 ? strrchr(path, '/') + 1 : path;
+
+	asked++;
+	error = (i & 8 ? faccessat(from, name, mode, 0) : access(name, mode)) ? errno : 0;
+	true_error = syscall(SYS_faccessat, from, name, mode) ? errno : 0;
+	if (error == true_error)
+		return 0;
+	printf("%s, access %o: errno %d, %d\n", path, mode, error, true_error);
+	return 1;
+}
+
+/* Asks by one of six functions: returns whether the answers differ. */
 static int asked_wrong(int fd, int how, unsigned int i)
 {
 	struct stat said, is;
@@ -311,8 +349,11 @@ static int asked_wrong(int fd, int how, unsigned int i)
 	const char *base;
 
 	name_of(path, i);
+	if (how == 5)
+		return access_wrong(fd, i);
 	if (how >= 3)
 		return statx_wrong(fd, how, i);
+	asked++;
 	base = strrchr(path, '/') + 1;
 	memset(&said, 0, sizeof(said));
 	memset(&is, 0, sizeof(is));
@@ -328,7 +369,7 @@ static int asked_wrong(int fd, int how, unsigned int i)
 				     : 0;
 	}
 	if (error == true_error && (error || !memcmp(&said, &is, sizeof(is))))
-		return how ? xattr_wrong(how) : 0;
+		return how && (xattr_wrong(how) || list_wrong(how));
 	printf("%s, way %d: errno %d, %d; size %ld, %ld; mode %o, %o; inode %lu, %lu; links %lu, "
 	       "%lu; access %ld, %ld; change %ld, %ld\n",
 	       path, how, error, true_error, said.st_size, is.st_size, said.st_mode, is.st_mode,
@@ -339,7 +380,7 @@ static int asked_wrong(int fd, int how, unsigned int i)
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000, wrong = 0, asked = 0;
+	unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000, wrong = 0;
 	unsigned int *shown =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int there[2], back[2], fd;
@@ -352,14 +393,21 @@ int main(int argc, char **argv)
 		return 1;
 	prepare();
 	child = fork();
-	if (!child)
+	if (!child) {
+		close(there[1]);
 		changer(there[0], back[1], shown);
+	}
+	if (argc > 4 && !strcmp(argv[4], "nobody") &&
+	    (chmod("/dev/cosy", 0666) || setgid(65534) || setuid(65534)))
+		return 1;
 	fd = open("t/m/d", O_RDONLY | O_DIRECTORY);
 	for (unsigned long k = 0; k < rounds; k++) {
 		if (write(there[1], "x", 1) != 1 || read(back[0], &byte, 1) != 1)
 			return 1;
+		/* Several times in a row the same, so that some are served. */
+		access_mode = k / 8 & 7;
 		for (int how = 0; how < WAYS; how++) {
-			for (unsigned int i = 0; i < NAMES; i++, asked++) {
+			for (unsigned int i = 0; i < NAMES; i++) {
 				if (!asked_wrong(fd, how, i))
 					continue;
 				if (++wrong < 10)
@@ -369,7 +417,8 @@ int main(int argc, char **argv)
 	}
 	printf("seed %s: %lu changes, %lu asked, %lu wrong\n", argc > 3 ? argv[3] : "1", rounds,
 	       asked, wrong);
-	kill(child, SIGKILL);
+	/* It may be another user's process. */
+	close(there[1]);
 	waitpid(child, NULL, 0);
 	return wrong != 0;
 }

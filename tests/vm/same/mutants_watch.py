@@ -243,6 +243,21 @@ MUTANTS = [
         "if (true)",
         by="watch_attack",
     ),
+    Mutant(
+        "watch-no-xattrs",
+        "kmod/watch/xattrs.c",
+        "if (!vfs_listxattr(path->dentry, NULL, 0))",
+        "if (true)",
+        by="watch_attack",
+    ),
+    Mutant("watch-access-user", "kmod/watch/children.c", " && cosy_user_is_real();", ";", by="watch_attack"),
+    Mutant(
+        "watch-access-mode",
+        "kmod/watch/children.c",
+        "!cosy_access_check(&path, COSY_WATCH_ACCESS_MODE(r->asked->request))",
+        "!cosy_access_check(&path, 0)",
+        by="watch_attack",
+    ),
     # Admission
     Mutant("watch-readers", "kmod/watch/admit.c", "atomic_read(&inode->i_readcount) > 0", "0", by="watch_guard"),
     Mutant("watch-writers", "kmod/watch/admit.c", "atomic_read(&inode->i_writecount) > 0", "0", by="watch_guard"),
