@@ -5,6 +5,7 @@
 
 #include "process/cancel.h"
 #include "lock.h"
+#include "region/history_key.h"
 #include "region/pace.h"
 #include "region/program.h"
 #include "region/region.h"
@@ -138,8 +139,9 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 	if (libcosy_context_fd() < 0)
 		return 0;
 	if (loaded->region && loaded->region->flags & COSY_REGION_KEYED && libcosy_history_works) {
-		arg.key[0] = loaded->region->key[0];
-		arg.key[1] = loaded->region->key[1];
+		const struct cosy_history_key key = libcosy_history_key(loaded->region);
+
+		memcpy(arg.key, key.words, sizeof(arg.key));
 	} else {
 		/* An older module refuses fields that it does not know, so leave out the key. */
 		arg.size = offsetof(struct cosy_load, key);

@@ -8,6 +8,7 @@
 #include "process/settings.h"
 #include "process/stats.h"
 #include "process/thread.h"
+#include "region/history_key.h"
 #include "region/pace.h"
 #include "region/tier.h"
 
@@ -203,12 +204,15 @@ static bool tier_may_ask(const struct cosy_region *owner)
 static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 			struct cosy_recall *recall)
 {
+	struct cosy_history_key key;
+
 	if (!tier_may_ask(owner))
 		return false;
+	key = libcosy_history_key(owner);
 	*recall = (struct cosy_recall){
 		.size = sizeof(*recall),
 		.flags = flags,
-		.key = {owner->key[0], owner->key[1]},
+		.key = {key.words[0], key.words[1]},
 		.saved = (uint64_t)owner->saved,
 		.reported = (uint64_t)owner->reported,
 		.call_gain = tier_call_gain(owner),

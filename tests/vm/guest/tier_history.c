@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks what a process makes of how far the user's earlier processes got: it enters after a few
- * calls where they made many, and stays native where they made few, whichever program they were and
- * wherever in the region they entered.
+ * calls where they made many, and stays native where they made few, wherever in the region they
+ * entered.  Other programs do not count, copies of the program do.
  *
  * This program runs itself, with regions that have to earn the kernel.
  */
@@ -244,7 +244,7 @@ static void entry_and_head_are_one(void)
 	CHECK(r.runs && r.remembered, "%lu runs, %lu remembered", r.runs, r.remembered);
 }
 
-static void programs_share_a_region(bool tells)
+static void copies_share_a_history(bool tells)
 {
 	char copy[] = "/tmp/tier_history.XXXXXX", text[300];
 	int fd = mkstemp(copy);
@@ -257,8 +257,34 @@ static void programs_share_a_region(bool tells)
 	ran(LONG);
 	ran(LONG);
 	if (tells)
-		CHECK_ENTERS(ran_by(copy, 0, NULL, LONG), LONG, "another program");
+		CHECK_ENTERS(ran_by(copy, 0, NULL, LONG), LONG, "a copy of the program");
 	unlink(copy);
+}
+
+/* A program with the same region may do something else beside it. */
+static void programs_have_their_own_history(bool tells)
+{
+	char other[300], *end;
+	struct ran r;
+	ssize_t size = readlink("/proc/self/exe", other, sizeof(other) - sizeof("_other"));
+
+	MUST(size > 0);
+	end = other + size;
+	strcpy(end, "_other");
+	forget();
+	ran(LONG);
+	ran(LONG);
+	if (tells)
+		CHECK_ENTERS(ran(LONG), LONG, "the program");
+	CHECK(recall(0) == 1, "%u regions of one program", recall(0));
+	/* It finds the region compiled, but no history. */
+	r = ran_by(other, 0, NULL, LONG);
+	CHECK(!r.remembered, "another program remembered %lu after %lu calls", r.remembered,
+	      r.calls);
+	CHECK(recall(0) == 2, "%u regions of two programs", recall(0));
+	ran_by(other, 0, NULL, LONG);
+	if (tells)
+		CHECK_ENTERS(ran_by(other, 0, NULL, LONG), LONG, "another program's third process");
 }
 
 static void another_user_learns_nothing(void)
@@ -293,7 +319,8 @@ int main(int argc, char **argv)
 	few_calls_ask_nothing();
 	follows_its_input(tells);
 	entry_and_head_are_one();
-	programs_share_a_region(tells);
+	copies_share_a_history(tells);
+	programs_have_their_own_history(tells);
 	if (!geteuid())
 		another_user_learns_nothing();
 	forget();
