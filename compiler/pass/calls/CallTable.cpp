@@ -27,11 +27,13 @@ struct Tables {
   DenseMap<uint64_t, const char *> Denied;
   StringMap<const char *> DeniedNames;
   DenseMap<uint32_t, unsigned> Flags;
+  DenseMap<uint32_t, const char *> Arguments; ///< Of system calls.
   StringMap<cosy::Wrapper> Wrappers;
 
   Tables() {
 #define COSY_CALL(Number, Name, Args, CallFlags)                               \
   Calls[#Name] = Number;                                                       \
+  Arguments[Number] = Args;                                                    \
   Flags[Number] = CallFlags;
 #define COSY_DENY(Number, Name, Reason)                                        \
   Denied[Number] = Reason;                                                     \
@@ -175,4 +177,10 @@ bool cosy::isLocator(StringRef Name) {
 bool cosy::keepsAddress(uint32_t Number) {
   return tables().Denied.count(Number) ||
          (tables().Flags.lookup(Number) & COSY_CALL_KEEPS) != 0;
+}
+
+bool cosy::keepsArgument(uint32_t Number, unsigned Index) {
+  StringRef Arguments = tables().Arguments.lookup(Number);
+  return Index >= Arguments.size() ||
+         !StringRef("psrP").contains(Arguments[Index]) || keepsAddress(Number);
 }

@@ -43,6 +43,10 @@ bool makesCalls(uint32_t Number);
 /// True for a system call that may remember an address which it is given.
 bool keepsAddress(uint32_t Number);
 
+/// True for an argument of a system call, counted from 0, that it may remember
+/// or that is no address.
+bool keepsArgument(uint32_t Number, unsigned Index);
+
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 

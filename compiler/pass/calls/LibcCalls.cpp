@@ -96,8 +96,7 @@ bool cosy::canCallOutByPointer(const CallBase &C) {
   return isByPointer(C) && !isa<CallBrInst>(C) && returnsOnceInWords(C);
 }
 
-/// True for a call that writes to standard error, or gets a text for it.
-static bool reportsError(const CallBase &C) {
+bool cosy::reportsError(const CallBase &C) {
   StringRef Name = libcName(C);
   if (is_contained({"perror", "psignal", "err", "errx", "verr", "verrx", "warn",
                     "warnx", "vwarn", "vwarnx", "error", "error_at_line",

@@ -33,6 +33,8 @@ bool isByPointer(const llvm::CallBase &C);
 /// True for such a call if a compound may leave for it, as above.
 bool canCallOutByPointer(const llvm::CallBase &C);
 
+/// True for a call that writes to standard error, or gets a text for it.
+bool reportsError(const llvm::CallBase &C);
 /// True for a call in the host's code for which a compound would leave, unless
 /// it ends the program or reports an error: those are taken as never made.
 bool isCostlyCallOut(const llvm::CallBase &C);

@@ -12,6 +12,7 @@
 #include "calls/FormatCalls.h"
 #include "calls/LibcFunctions.h"
 #include "region/Extracted.h"
+#include "region/Private.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -126,6 +127,11 @@ private:
         return Call->getType()->isPointerTy()
                    ? whyKnown(Call, Depth ? Site : nullptr, Depth)
                    : "";
+      AddressUse Use = useOfArgument(*Call, Arg);
+      if (Use == AddressUse::Passing)
+        return "";
+      if (Use == AddressUse::Returned)
+        return whyKnown(Call, Depth ? Site : nullptr, Depth);
       inferNonMandatoryLibFuncAttrs(*F, Library);
       if (Call->doesNotCapture(Arg))
         return "";
