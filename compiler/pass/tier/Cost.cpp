@@ -482,19 +482,32 @@ private:
     return lost(Elsewhere ? COSY_LOSS_ELSEWHERE : COSY_LOSS_SHARED) + plain(1);
   }
 
+  /// Returns which argument of a search is the length of what it searches, or
+  /// nothing for one that ends at a NUL.
+  static std::optional<unsigned> lengthOfSearch(StringRef Name) {
+    if (Name == "memchr" || Name == "memrchr")
+      return 2;
+    return Name == "memmem" ? std::optional(1u) : std::nullopt;
+  }
+
   static Gain ofOperation(const CallBase &Call, StringRef Name) {
     if (!is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
                       Name))
       return lost(isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING);
-    Gain Ret = lost(COSY_LOSS_SEARCH);
-    const auto *Size = Name == "memchr" || Name == "memrchr"
-                           ? dyn_cast<ConstantInt>(Call.getArgOperand(2))
-                           : nullptr;
-    if (Size)
-      return lost(std::min<int64_t>(
-          COSY_LOSS_SEARCH,
-          COSY_LOSS_STRING + Size->getValue().getLimitedValue(MaxRounds) / 2));
-    Ret.Guessed = COSY_LOSS_SEARCH - COSY_LOSS_STRING;
+    constexpr int64_t OfPage = COSY_LOSS_SEARCH - COSY_LOSS_STRING;
+    int64_t Searched = OfPage;
+    bool IsKnown = false;
+    if (std::optional<unsigned> Argument = lengthOfSearch(Name)) {
+      const Value *Length = Call.getArgOperand(*Argument);
+      uint64_t Most = computeConstantRange(Length, /*ForSigned=*/false)
+                          .getUnsignedMax()
+                          .getLimitedValue(MaxRounds);
+      Searched = std::min<int64_t>(OfPage, Most / 2);
+      IsKnown = isa<ConstantInt>(Length);
+    }
+    Gain Ret = lost(COSY_LOSS_STRING + Searched);
+    if (!IsKnown && Searched == OfPage)
+      Ret.Guessed = Searched;
     return Ret;
   }
 
