@@ -158,6 +158,15 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 	return err;
 }
 
+/* True for a region's entry whose loops are in the kernel: it asks at each arrival. */
+static bool program_keeps_asking(const struct cosy_loaded *loaded)
+{
+	const struct cosy_region *region = loaded->region;
+
+	return region && libcosy_tier_has_entered(region) &&
+	       __atomic_load_n(&region->cache, __ATOMIC_RELAXED) == (uint64_t)loaded;
+}
+
 /*
  * Loads the program and records its place.  Called under the lock.  Does nothing if the context of
  * that generation is no longer in use: the program may be in the next one already.
@@ -177,6 +186,8 @@ static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 		if (loaded->region && libcosy_tier_pays(loaded->region))
 			libcosy_context_has_seen(libcosy_context_fd(), loaded->container.header,
 						 NULL, COSY_LOAD_BACKGROUND);
+		if (program_keeps_asking(loaded))
+			libcosy_retry_failed(&loaded->retry);
 		return;
 	}
 	if (libcosy_passes(err)) {

@@ -118,6 +118,8 @@ struct cosy_region {
 /* In `notes`: what the user's history advises */
 #define COSY_NOTE_SLOWER 1u /* the user's processes found it slower in the kernel */
 #define COSY_NOTE_PAYS	 2u /* compiling it pays over the user's processes: in the background */
+/* ... and, in `notes` as well, that some program of the region has entered the kernel */
+#define COSY_NOTE_ENTERED 4u
 
 #define COSY_REGION_KEYED   32u	 /* `key` and the members after it exist */
 #define COSY_REGION_COUNTED 128u /* `calls` exists, too, and the native twin counts in it */

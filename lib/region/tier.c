@@ -449,6 +449,7 @@ static void tier_forget(struct cosy_region *owner)
 	tier_set_state(owner, 0);
 	if (!tier_is_keyed(owner))
 		return;
+	__atomic_fetch_and(&owner->notes, ~COSY_NOTE_ENTERED, __ATOMIC_RELAXED);
 	owner->saved = 0;
 	owner->reported = 0;
 	owner->lost = 0;
@@ -489,6 +490,11 @@ bool libcosy_tier_only_seen(struct cosy_region *region)
 	return region->version >= 2 && tier_state(libcosy_tier_owner(region)) == COSY_REGION_SEEN;
 }
 
+bool libcosy_tier_has_entered(const struct cosy_region *owner)
+{
+	return tier_is_keyed(owner) && owner->notes & COSY_NOTE_ENTERED;
+}
+
 bool libcosy_tier_pays(struct cosy_region *region)
 {
 	struct cosy_region *owner = libcosy_tier_owner(region);
@@ -502,6 +508,9 @@ __attribute__((cold)) void libcosy_tier_unseen(struct cosy_region *region)
 	int64_t now = tier_saved(owner);
 
 	libcosy_count(&libcosy_counts.unseen, 1);
+	/* The region's loops still ask, and enter by the programs that are compiled. */
+	if (owner == region && libcosy_tier_has_entered(owner))
+		return;
 	/* One that is compiled meanwhile is looked for again at the next level. */
 	tier_set_state(owner, libcosy_tier_pays(owner) ? 0 : COSY_REGION_UNSEEN);
 	tier_count_on(owner, now, 0);
@@ -585,8 +594,13 @@ bool libcosy_tier_wants(struct cosy_region *region, int fd)
 
 void libcosy_tier_entered(struct cosy_region *region)
 {
-	if (!tier_is_exempt(region) && libcosy_settings.tier < 0)
-		tier_set_left(libcosy_tier_owner(region), ASK_ALWAYS);
+	struct cosy_region *owner = libcosy_tier_owner(region);
+
+	if (tier_is_exempt(region) || libcosy_settings.tier >= 0)
+		return;
+	if (tier_is_keyed(owner))
+		__atomic_fetch_or(&owner->notes, COSY_NOTE_ENTERED, __ATOMIC_RELAXED);
+	tier_set_left(owner, ASK_ALWAYS);
 }
 
 void libcosy_tier_denied(struct cosy_region *region, bool refused)

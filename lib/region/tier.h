@@ -48,9 +48,13 @@ bool libcosy_tier_only_seen(struct cosy_region *region);
  */
 bool libcosy_tier_pays(struct cosy_region *region);
 
+/* True if some program of the region has entered the kernel since the region began to count. */
+bool libcosy_tier_has_entered(const struct cosy_region *owner);
+
 /*
  * Notes that the user has not loaded such a region lately: it has to earn its compilation as well,
- * unless that is under way in the background.
+ * unless that is under way in the background.  If it is the entry's program that is missing, and a
+ * loop's has entered, the region's loops go on entering.
  */
 void libcosy_tier_unseen(struct cosy_region *region);
 

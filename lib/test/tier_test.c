@@ -232,6 +232,23 @@ static void slower_is_measured(void)
 	}
 }
 
+/* Checks that a region whose calls save little is measured after so many calls, not by savings. */
+static void little_gain_is_measured(void)
+{
+	struct cosy_region region = new_region();
+
+	region.flags = COSY_REGION_KEYED | COSY_REGION_COUNTED;
+	region.call_gain = 1;
+	libcosy_pace_level(&region);
+	recall_pace(&region, 1);
+	libcosy_pace_enter(&region);
+	CHECK(!libcosy_pace_is_slower(&region, 500));
+	burn();
+	CHECK(!libcosy_pace_is_slower(&region, 500));
+	burn();
+	CHECK(libcosy_pace_is_slower(&region, 600));
+}
+
 /* Checks that each window is compared with the native pace of the same levels. */
 static void later_windows_are_measured(void)
 {
@@ -313,6 +330,31 @@ static void loops_count_in_their_region(void)
 	together = arrivals_until_load(&head, 1000000);
 	CHECK(together > alone && together < 2 * alone);
 	CHECK(arrive(&region));
+}
+
+/*
+ * Checks that loops go on entering while the entry's program is not compiled, once a loop's has
+ * entered; but that all wait where a loop's is missing.
+ */
+static void loops_enter_without_the_entry(void)
+{
+	for (int entry = 0; entry < 2; entry++) {
+		struct cosy_region region = new_region(), head = new_region();
+
+		libcosy_history_lacks = false;
+		region.flags = COSY_REGION_KEYED;
+		region.key[0] = 1;
+		region.loops = 1;
+		head.entry = &region;
+		CHECK(arrivals_until(&head, 1000000) < 1000000);
+		CHECK(libcosy_tier_only_seen(&head));
+		CHECK(!libcosy_tier_has_entered(&region));
+		libcosy_tier_entered(&head);
+		CHECK(libcosy_tier_has_entered(&region));
+		libcosy_tier_unseen(entry ? &region : &head);
+		CHECK_EQ(arrive(&head), entry);
+		CHECK_EQ(libcosy_tier_only_seen(&head), entry);
+	}
 }
 
 /* Checks that an entry that comes soon goes to the kernel in place of a loop's head. */
@@ -528,10 +570,12 @@ int main(void)
 	counts_many_at_once();
 	earns_it_while_counted();
 	slower_is_measured();
+	little_gain_is_measured();
 	later_windows_are_measured();
 	calls_are_compared();
 	loops_count_in_their_region();
 	loops_count_while_counted();
+	loops_enter_without_the_entry();
 	heads_wait_for_the_entry();
 	tolerates_small_losses();
 	losing_stays_native();
