@@ -19,12 +19,15 @@
 /* Savings over which the kernel's pace is first measured, and those of the first calls before. */
 #define MEASURED (2 * COSY_RECALL_LEVEL(1))
 #define WARMED	 (MEASURED / 8)
+/* Or calls, if they save little. */
+#define MEASURED_CALLS 1024
+#define WARMED_CALLS   (MEASURED_CALLS / 8)
 /*
- * A region may be slower than its native twin by 1/16, since clocks are not exact.  Few long RUNs,
+ * A region may be slower than its native twin by 1/32, since clocks are not exact.  Few long RUNs,
  * and later windows, may do something else than the native twin did while it was measured: by 1/5.
  */
 #define MANY_RUNS      16
-#define TOLERATED      16
+#define TOLERATED      32
 #define TOLERATED_LONG 5
 
 static struct {
@@ -156,6 +159,8 @@ static uint32_t pace_native(uint64_t from, uint64_t to)
 		at = end;
 	}
 	sum += (double)(to - at) * each;
+	if (from == to)
+		return each;
 	return (uint32_t)(sum / (double)(to - from));
 }
 
@@ -215,8 +220,8 @@ bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
 	pace.calls += calls;
 	pace.runs++;
 	saved = window_saved();
-	if (saved < pace.length) {
-		if (!pace.warm && saved >= WARMED)
+	if (saved < pace.length && (pace.later || pace.calls < MEASURED_CALLS)) {
+		if (!pace.warm && (saved >= WARMED || pace.calls >= WARMED_CALLS))
 			window_begin(pace.length, true);
 		return false;
 	}
