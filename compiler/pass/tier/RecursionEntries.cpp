@@ -108,8 +108,7 @@ static Extracted wayInto(const Extracted &R, Function &F, Function &Copy,
 /// Describes the way in at the entry of F's copy, which splitEntry makes.
 static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
                        const RegionCost &Cost) {
-  Extracted E =
-      wayInto(R, F, Copy, createEntry(F, F.getName() + ".entry"));
+  Extracted E = wayInto(R, F, Copy, createEntry(F, F.getName() + ".entry"));
   // Below the first of these calls the kernel is not entered again.
   E.Arrival = Cost.SureEntry + COSY_COST_RUN;
   E.ArrivalCalls = Cost.EntryCalls;
