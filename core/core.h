@@ -179,6 +179,13 @@ enum cosy_slot {
 	COSY_SLOT_SIZE = 64,	/* bytes reserved */
 };
 
+/*
+ * Where a fetch puts words of user memory: the lowest of the frame.  Code with fetches has a frame
+ * of this size.
+ */
+#define COSY_FETCH_PLACE (-(COSY_SLOT_SIZE + (s32)COSY_FRAME_SIZE))
+#define COSY_FETCH_WORDS 16
+
 /* Lies at r1 when the program is entered: the beginning of the kernel's struct cosy_activation. */
 struct cosy_entry {
 	u64 fuel;
@@ -230,6 +237,12 @@ enum cosy_thunk {
 	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
+	/*
+	 * FETCH + n copies the n + 1 words from AX on to word `w` of COSY_FETCH_PLACE and those above
+	 * it; slot INSN = w << 24 | insn, w < COSY_FETCH_WORDS.  A fault leaves at the instruction
+	 */
+	COSY_THUNK_FETCH,
+	COSY_THUNK_FETCH_LAST = COSY_THUNK_FETCH + COSY_FETCH_WORDS - 1,
 /* The same as COSY_THUNK_SYSCALL for a call that has a thunk: COSY_THUNK_CALL_read, ... */
 #define COSY_FAST_CALL(number, name, args, flags, views) COSY_THUNK_CALL_##name,
 #define COSY_THUNK_CALL(number, name, args, flags)	 COSY_THUNK_CALL_##name,
@@ -289,10 +302,10 @@ int cosy_sandbox(const struct cosy_validated *program, const struct cosy_sandbox
 		 struct cosy_code *ret, struct cosy_reject *why);
 
 /*
- * Verifies based code that was made for a buffer of `size` bytes: whatever its registers hold, it
- * reaches no memory but its own.  Returns 0, -ENOMEM, or -EINVAL with the reason in *ret.
+ * Verifies based code that was made as `how` says: whatever its registers hold, it reaches no
+ * memory but its own.  Returns 0, -ENOMEM, or -EINVAL with the reason in *ret.
  */
-int cosy_verify(const struct cosy_code *code, u32 size, const char **ret);
+int cosy_verify(const struct cosy_code *code, const struct cosy_sandbox *how, const char **ret);
 
 /* --- Disassembly ------------------------------------------------------------------- */
 

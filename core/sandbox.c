@@ -5,6 +5,7 @@
  *	sandbox_flow.c	entry, resume points, jumps and fuel, calls, returns
  *	sandbox_mem.c	loads, stores, atomics
  *	sandbox_piece.c	which loads and stores share a test
+ *	sandbox_fetch.c	which loads outside the buffer are made together
  *	sandbox_live.c	which registers are read later
  *	sandbox_alu.c	arithmetic and constants
  *	emit.c		the growing code, its labels, hidden constants
@@ -13,7 +14,7 @@
 #include "sandbox.h"
 
 static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *program,
-			const struct cosy_sandbox *how, bool far)
+			const struct cosy_sandbox *how, bool far, bool clears)
 {
 	u32 i;
 
@@ -21,6 +22,7 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *pro
 	w->program = program;
 	w->how = how;
 	w->code.far = far;
+	w->clears = clears;
 	w->code.blind = how->blind;
 	w->code.random = how->seed;
 	w->code.keeper = COSY_AX;
@@ -49,6 +51,8 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *pro
 		return 0;
 	if (how->copies_ax && cosy_live_find(program, &w->live))
 		return -ENOMEM;
+	if (cosy_fetches_init(w))
+		return -ENOMEM;
 	return cosy_pieces_init(w);
 }
 
@@ -59,6 +63,7 @@ static void rewrite_deinit(struct cosy_rewrite *w)
 	core_free(w->safepoints);
 	core_free(w->live);
 	cosy_pieces_deinit(w);
+	cosy_fetches_deinit(w);
 }
 
 static void rewrite_insn(struct cosy_rewrite *w, u32 at)
@@ -94,22 +99,43 @@ static void bind_insn(struct cosy_rewrite *w, u32 at)
 		cosy_emit_note(&w->code, at);
 }
 
+/* Returns whether the way from the code proper to `at` makes fetches of the slow copy again. */
+static bool is_fetched_again(const struct cosy_rewrite *w, u32 at)
+{
+	struct cosy_refetch fetch;
+	u32 from = 0;
+
+	return cosy_fetch_again(w, at, &from, &fetch);
+}
+
 /*
  * Emits a slow copy.  It goes on in the code proper, where no access relies on a test of its
  * piece.
  */
 static void rewrite_slow(struct cosy_rewrite *w, const struct cosy_slow *slow)
 {
+	const u32 inside = cosy_emit_labels(&w->code, slow->end - slow->first);
 	u32 at;
 
 	w->slow = slow;
+	cosy_fetches_plan(w, slow);
 	for (at = slow->first; at < slow->end; at++) {
-		cosy_emit_bind(&w->code, slow->labels + (at - slow->first));
+		if (is_fetched_again(w, at))
+			cosy_emit_bind(&w->code, inside + (at - slow->first));
+		else
+			cosy_emit_bind(&w->code, slow->labels + (at - slow->first));
 		if (w->program->marks[at] & COSY_MARK_HEAD)
 			rewrite_insn(w, at);
 	}
-	w->slow = NULL;
 	cosy_emit_goto(&w->code, slow->end);
+	for (at = slow->first; at < slow->end; at++) {
+		if (!is_fetched_again(w, at))
+			continue;
+		cosy_emit_bind(&w->code, slow->labels + (at - slow->first));
+		cosy_emit_refetches(w, at);
+		cosy_emit_goto(&w->code, inside + (at - slow->first));
+	}
+	w->slow = NULL;
 }
 
 static void rewrite_slows(struct cosy_rewrite *w)
@@ -150,16 +176,22 @@ int cosy_sandbox(const struct cosy_validated *program, const struct cosy_sandbox
 		 struct cosy_code *ret, struct cosy_reject *why)
 {
 	struct cosy_rewrite w;
-	bool far = false;
+	bool far = false, clears = false;
 	int error;
 
 again:
-	error = rewrite_init(&w, program, how, far);
+	error = rewrite_init(&w, program, how, far, clears);
 	if (!error)
 		error = rewrite_program(&w);
 	if (error == -ERANGE && how->has_gotol && !far) {
 		rewrite_deinit(&w);
 		far = true;
+		goto again;
+	}
+	/* Only now it is known that there are any. */
+	if (!error && w.fetch_cnt && !clears) {
+		rewrite_deinit(&w);
+		clears = true;
 		goto again;
 	}
 	if (error == -ERANGE)
@@ -170,7 +202,8 @@ again:
 	if (!error) {
 		ret->insns = w.code.insns;
 		ret->insn_cnt = w.code.insn_cnt;
-		ret->stack_size = COSY_SLOT_SIZE + 8 * w.frame_words;
+		ret->stack_size =
+			w.fetch_cnt ? -COSY_FETCH_PLACE : COSY_SLOT_SIZE + 8 * w.frame_words;
 		ret->based_cnt = w.based_cnt;
 		w.code.insns = NULL;
 	}

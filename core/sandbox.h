@@ -63,7 +63,10 @@ struct cosy_rewrite {
 	u32 stub_cnt;
 	u32 access_cnt;
 	u32 based_cnt;
-	struct cosy_pieces *pieces; /* NULL: not in based code */
+	u32 fetch_cnt;
+	bool clears;		      /* the prologue clears where fetches put what they fetch */
+	struct cosy_pieces *pieces;   /* NULL: not in based code */
+	struct cosy_fetches *fetches; /* of the slow copy; NULL: not in based code */
 	u16 *live; /* [insn_cnt] registers that are read later; NULL: no access needs to know */
 	struct cosy_ax ax;
 	const struct cosy_slow *slow; /* the copy that is emitted */
@@ -86,6 +89,8 @@ void cosy_emit_sign_extend(struct cosy_emit *e, u8 dst, u32 bits, bool wide);
 /* sandbox_mem.c: loads, stores, atomics */
 void cosy_rewrite_access(struct cosy_rewrite *w, u32 at);
 void cosy_emit_stubs(struct cosy_rewrite *w);
+/* Makes the fetches again that the slow copy relies on at `at`. */
+void cosy_emit_refetches(struct cosy_rewrite *w, u32 at);
 
 /* sandbox_live.c: registers that are read later */
 /*
@@ -111,6 +116,47 @@ void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
 void cosy_ax_keep(struct cosy_rewrite *w, u32 turn);
 /* Returns a slow copy by its number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
+
+/* Returns whether jumps of the code proper lead to the copy of that instruction in its slow copy. */
+bool cosy_piece_leads(const struct cosy_rewrite *w, u32 at);
+
+/* sandbox_piece.c: values of registers, in straight code of a slow copy */
+/* The number of a value that is not known, and a distance from it. */
+struct cosy_value {
+	u32 number;
+	u64 delta;
+};
+void cosy_values_forget(struct cosy_rewrite *w);
+void cosy_values_follow(struct cosy_rewrite *w, u32 at);
+struct cosy_value cosy_value_of(const struct cosy_rewrite *w, u8 reg);
+
+/* sandbox_fetch.c: which loads of a slow copy are fetched together */
+/* A load that takes its bytes from where they were fetched to. */
+struct cosy_fetched {
+	bool leads;	 /* it fetches first */
+	s32 low;	 /* the first byte of the fetch, counted from the load's */
+	u32 word, words; /* where the fetch puts them, and how many */
+	s32 off;	 /* the load's first byte, from r10 */
+};
+/* Returns how many words of COSY_FETCH_PLACE the program's own frame leaves for fetches. */
+u32 cosy_fetch_room(const struct cosy_rewrite *w);
+/* A fetch that is made again: of the bytes from reg + delta on. */
+struct cosy_refetch {
+	u8 reg;
+	u64 delta;
+	u32 word, words;
+};
+int cosy_fetches_init(struct cosy_rewrite *w);
+void cosy_fetches_deinit(struct cosy_rewrite *w);
+void cosy_fetches_plan(struct cosy_rewrite *w, const struct cosy_slow *slow);
+/* False: the load is made alone. */
+bool cosy_fetch_find(const struct cosy_rewrite *w, u32 at, struct cosy_fetched *ret);
+
+/*
+ * Returns the next fetch that has to be made again on the way from the code proper to `at`, counted
+ * by *from, which is 0 at first.  False: there is none.
+ */
+bool cosy_fetch_again(const struct cosy_rewrite *w, u32 at, u32 *from, struct cosy_refetch *ret);
 
 /* sandbox_flow.c: jumps, calls, entry, resume, return */
 void cosy_emit_prologue(struct cosy_rewrite *w);

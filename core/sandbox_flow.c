@@ -89,6 +89,12 @@ static void emit_resume(struct cosy_rewrite *w)
 	core_free(keys);
 }
 
+/* The word at r10 + off = 0 */
+static void emit_clear(struct cosy_emit *e, s32 off)
+{
+	cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, off, 0);
+}
+
 /*
  * Zeroes every word of the frame, not only the first function's: what is below it on the kernel's
  * stack must not be there to be saved by a leave.
@@ -108,10 +114,13 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	 * kernel's stack: a second fence ends these stores.
 	 */
 	if (w->how->copies_ax && w->how->based && w->how->size) {
-		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_VALUE, 0);
-		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_SAVE, 0);
-		emit_fence(e);
+		emit_clear(e, COSY_SLOT_VALUE);
+		emit_clear(e, COSY_SLOT_SAVE);
 	}
+	for (i = 0; w->clears && i < cosy_fetch_room(w); i++)
+		emit_clear(e, COSY_FETCH_PLACE + 8 * (s32)i);
+	if ((w->how->copies_ax && w->how->based && w->how->size) || w->clears)
+		emit_fence(e);
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
@@ -126,7 +135,7 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	for (i = 2; i < 10; i++)
 		emit_zero(e, i);
 	for (i = 1; i <= w->frame_words; i++)
-		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, frame_slot(i), 0);
+		emit_clear(e, frame_slot(i));
 }
 
 /* --- Jumps ------------------------------------------------------------------------- */

@@ -48,6 +48,13 @@
  *
  * AX, or the keeper in its place, is masked, and off is from 0 to less than the page above the
  * buffer, which holds nothing.
+ *
+ * In the slow copy, loads that are fetched together (sandbox_fetch.c), with F a place in the frame:
+ *
+ *	leader	slot INSN = word << 24 | insn	follower    dst = *(F + off)
+ *		AX = base + low
+ *		call FETCH: F = WORDS words of AX
+ *		dst = *(F + off)
  */
 #include "sandbox.h"
 
@@ -174,9 +181,9 @@ static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 re
 	return near->at - w->ax.at;
 }
 
-static void emit_insn_slot(struct cosy_rewrite *w, u32 at)
+static void emit_insn_slot(struct cosy_rewrite *w, u32 what)
 {
-	cosy_emit(&w->code, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_INSN, at);
+	cosy_emit(&w->code, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_INSN, what);
 }
 
 /*
@@ -245,13 +252,48 @@ static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn,
 		cosy_emit(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, dst, 8 * cosy_access_size(insn), 0);
 }
 
+/* The words of COSY_FETCH_PLACE from `word` on = `words` words at reg + delta */
+static void emit_fetch(struct cosy_rewrite *w, u32 at, u8 reg, u64 delta, u32 word, u32 words)
+{
+	emit_insn_slot(w, word << 24 | at);
+	emit_sum(w, reg, delta);
+	emit_thunk(w, COSY_THUNK_FETCH + words - 1);
+	w->fetch_cnt++;
+}
+
+void cosy_emit_refetches(struct cosy_rewrite *w, u32 at)
+{
+	struct cosy_refetch fetch;
+	u32 from = 0;
+
+	while (cosy_fetch_again(w, at, &from, &fetch))
+		emit_fetch(w, at, fetch.reg, fetch.delta, fetch.word, fetch.words);
+}
+
+/* dst = bytes that this load, or an earlier one, fetches from outside the buffer. */
+static void emit_fetched_load(struct cosy_rewrite *w, u32 at, const struct cosy_fetched *fetched)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	if (fetched->leads)
+		emit_fetch(w, at, insn->src_reg, (s64)insn->off + fetched->low, fetched->word,
+			   fetched->words);
+	emit_raw_load(w, insn, COSY_FP, fetched->off);
+}
+
 static void emit_buffer_load(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
 	struct cosy_emit *e = &w->code;
+	struct cosy_fetched fetched;
 	struct cosy_stub *stub;
 	struct cosy_near near;
 	u8 base;
+
+	if (cosy_fetch_find(w, at, &fetched)) {
+		emit_fetched_load(w, at, &fetched);
+		return;
+	}
 
 	if (cosy_piece_find(w, at, &near)) {
 		s32 off = emit_near(w, &near, insn->src_reg, insn->off, near.slow);

@@ -70,7 +70,7 @@ struct access {
 };
 
 struct cosy_pieces {
-	u16 *shapes; /* [insn_cnt] jumps that lead there; IN_LOOP */
+	u16 *shapes; /* [insn_cnt] jumps that lead there; IN_LOOP, LEADS */
 	struct cosy_slow *slows;
 	u32 slow_cnt;
 
@@ -91,7 +91,8 @@ struct cosy_pieces {
 };
 
 #define IN_LOOP	  0x8000
-#define MAX_JUMPS 0x7fff /* more count as so many */
+#define LEADS	  0x4000 /* a jump leads to its copy in a slow copy */
+#define MAX_JUMPS 0x3fff /* more count as so many */
 
 /* --- The whole program ------------------------------------------------------------- */
 
@@ -443,6 +444,7 @@ static void add_slow(struct cosy_rewrite *w)
 
 		if (!group->followers)
 			continue;
+		p->shapes[group->first] |= LEADS;
 		if (group->first < first)
 			first = group->first;
 		if (group->last >= end)
@@ -576,4 +578,32 @@ void cosy_piece_bind(struct cosy_rewrite *w, u32 at)
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index)
 {
 	return w->pieces && index < w->pieces->slow_cnt ? &w->pieces->slows[index] : NULL;
+}
+
+bool cosy_piece_leads(const struct cosy_rewrite *w, u32 at)
+{
+	return w->pieces->shapes[at] & LEADS;
+}
+
+/* --- Values in a slow copy, when all pieces are planned ------------------------------------ */
+
+void cosy_values_forget(struct cosy_rewrite *w)
+{
+	struct cosy_pieces *p = w->pieces;
+	u32 reg;
+
+	for (reg = 0; reg < 10; reg++)
+		set_new(p, &p->regs[reg]);
+}
+
+void cosy_values_follow(struct cosy_rewrite *w, u32 at)
+{
+	plan_registers(w->pieces, &w->program->insns[at]);
+}
+
+struct cosy_value cosy_value_of(const struct cosy_rewrite *w, u8 reg)
+{
+	const struct known *known = &w->pieces->regs[reg];
+
+	return (struct cosy_value){known->value, known->delta};
 }

@@ -5,7 +5,8 @@
  *
  *	kinds	each instruction is of a kind that the sandbox emits: no indirect jump or call,
  *		no call of a kernel's function by number, none of the kernel verifier's own
- *	frame	r10 is never written, nor is its value used; offsets from it stay in the frame
+ *	frame	r10 is never written, nor is its value used; offsets from it stay in the frame,
+ *		and so does what a thunk fetches
  *	entry	the caller's struct cosy_entry, at r1, is read until r1 changes
  *	buffer	each other access counts from a register, less than a page up, and that has been
  *		masked on each path to it: nothing changed it since except a copy of another masked
@@ -37,7 +38,7 @@ struct place {
 
 struct verifier {
 	const struct cosy_code *code;
-	u32 size; /* of the buffer */
+	const struct cosy_sandbox *how;
 	struct place *places;
 	u16 known;
 	bool dead; /* only jumps lead to the next instruction */
@@ -142,6 +143,7 @@ static void arrive_at_target(struct verifier *v, u32 at)
 static const char *verify_register(struct verifier *v, const struct bpf_insn *insn)
 {
 	const u8 mask = BPF_ALU64 | BPF_AND | BPF_K, copy = BPF_ALU64 | BPF_MOV | BPF_X;
+	const u32 size = v->how->size;
 	bool masked;
 
 	if (insn->dst_reg == COSY_FP)
@@ -149,7 +151,7 @@ static const char *verify_register(struct verifier *v, const struct bpf_insn *in
 	if (insn->code == copy && !insn->off)
 		masked = v->known & 1u << insn->src_reg;
 	else
-		masked = v->size && insn->code == mask && (u32)insn->imm == v->size - 1;
+		masked = size && insn->code == mask && (u32)insn->imm == size - 1;
 	v->known &= ~(1u << insn->dst_reg);
 	if (masked)
 		v->known |= 1u << insn->dst_reg;
@@ -217,6 +219,21 @@ static bool is_of_a_kind(const struct bpf_insn *insn)
 	}
 }
 
+/* A thunk that fetches writes to the lowest words of the frame, whatever it is told. */
+static const char *verify_call(const struct verifier *v, const struct bpf_insn *insn)
+{
+	const s32 *fetches = v->how->thunks + COSY_THUNK_FETCH;
+	u32 i;
+
+	if (v->code->stack_size >= (u32)-COSY_FETCH_PLACE)
+		return NULL;
+	for (i = 0; i < COSY_FETCH_WORDS; i++) {
+		if (insn->imm == fetches[i])
+			return "fetches to below its frame";
+	}
+	return NULL;
+}
+
 static const char *verify_insn(struct verifier *v, u32 at)
 {
 	const struct bpf_insn *insn = &v->code->insns[at];
@@ -242,15 +259,15 @@ static const char *verify_insn(struct verifier *v, u32 at)
 		}
 		v->known = 0;
 		v->dead = BPF_OP(insn->code) == BPF_EXIT;
-		return NULL;
+		return v->dead ? NULL : verify_call(v, insn);
 	default:
 		return verify_register(v, insn);
 	}
 }
 
-int cosy_verify(const struct cosy_code *code, u32 size, const char **ret)
+int cosy_verify(const struct cosy_code *code, const struct cosy_sandbox *how, const char **ret)
 {
-	struct verifier v = {.code = code, .size = size, .known = ENTRY};
+	struct verifier v = {.code = code, .how = how, .known = ENTRY};
 	const char *problem;
 	u32 at;
 

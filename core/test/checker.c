@@ -13,15 +13,16 @@ enum { MAX_SPECULATED = 64 };
 
 #define T(n) [n] = CHECKER_THUNK_BASE + (n)
 const s32 checker_thunks[COSY_THUNK_CNT] = {
-	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),
-	T(10), T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19),
+	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),  T(10), T(11),
+	T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20), T(21), T(22), T(23),
+	T(24), T(25), T(26), T(27), T(28), T(29), T(30), T(31), T(32), T(33), T(34), T(35),
 #define COSY_FAST_CALL(number, name, args, flags, views) T(COSY_THUNK_CALL_##name),
 #define COSY_THUNK_CALL(number, name, args, flags)	 T(COSY_THUNK_CALL_##name),
 #define COSY_OP(number, name, args, flags)		 T(COSY_THUNK_OP_##name),
 #include "ops.def"
 };
 #undef T
-_Static_assert(COSY_THUNK_POP == 19, "checker_thunks names every thunk");
+_Static_assert(COSY_THUNK_FETCH_LAST == 35, "checker_thunks names every thunk");
 
 __printf(2, 3) static enum outcome violation(struct checker *c, const char *format, ...)
 {
@@ -63,6 +64,7 @@ static void note_store(struct checker *c, s32 off, u32 size)
 	u32 i;
 
 	memcpy(&c->stale[frame_index(off)], &c->frame[frame_index(off)], size);
+	memcpy(&c->was_defined[frame_index(off)], &c->defined[frame_index(off)], size);
 	for (i = 0; i < size; i++)
 		c->stored[frame_index(off) + i] = c->executed;
 }
@@ -81,7 +83,20 @@ static s32 word_offset(u32 index)
 
 static u32 program_words(const struct checker *c)
 {
-	return (c->code->stack_size - COSY_SLOT_SIZE) / 8;
+	u32 i, ret = 0;
+
+	for (i = 0; i < c->program->function_cnt; i++) {
+		if (c->program->functions[i].frame_words > ret)
+			ret = c->program->functions[i].frame_words;
+	}
+	return ret;
+}
+
+/* Returns whether the frame has words for fetches, which are its lowest. */
+static bool has_fetch_room(const struct checker *c)
+{
+	return c->code->stack_size == (u32)-COSY_FETCH_PLACE &&
+	       program_words(c) < COSY_FRAME_SIZE / 8;
 }
 
 /* --- State, as a leave saves it --------------------------------------------------------- */
@@ -204,6 +219,34 @@ static enum outcome thunk_load(struct checker *c, u32 size, bool is_signed)
 	if (!bytes)
 		return leave(c, RUN_FAULT, at);
 	c->reg[AX] = alu_read(bytes, size, is_signed);
+	return RUN_ON;
+}
+
+static enum outcome thunk_fetch(struct checker *c, u32 words)
+{
+	u64 what = slot(c, COSY_SLOT_INSN), at = what & 0xffff, word = what >> 24;
+	const struct bpf_insn *insn = program_insn(c, at);
+	u64 address = c->reg[AX];
+	u32 i;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (what & 0xff0000 || !(c->program->marks[at] & COSY_MARK_LEAVE))
+		return violation(c, "fetch for another instruction, %llu", (unsigned long long)at);
+	if (c->code->stack_size != (u32)-COSY_FETCH_PLACE ||
+	    word + words + program_words(c) > COSY_FRAME_SIZE / 8 ||
+	    word + words > COSY_FETCH_WORDS)
+		return violation(c, "fetch to where the frame has no room for it");
+	c->slow++;
+	if (c->fault_every && chance(c, c->fault_every) == 0)
+		return leave(c, RUN_LEFT, at);
+	for (i = 0; i < words; i++) {
+		const u8 *bytes = world_bytes(c->world, address + 8 * i, 8);
+
+		if (!bytes)
+			return leave(c, RUN_LEFT, at);
+		set_slot(c, COSY_FETCH_PLACE + 8 * (s32)(word + i), alu_read(bytes, 8, false));
+	}
 	return RUN_ON;
 }
 
@@ -385,6 +428,9 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 		return thunk_load(c, 1 << (thunk - COSY_THUNK_LOAD1), false);
 	case COSY_THUNK_LOADS1 ... COSY_THUNK_LOADS4:
 		return thunk_load(c, 1 << (thunk - COSY_THUNK_LOADS1), true);
+	case COSY_THUNK_FETCH ... COSY_THUNK_FETCH_LAST:
+		outcome = thunk_fetch(c, thunk - COSY_THUNK_FETCH + 1);
+		break;
 	case COSY_THUNK_STORE1 ... COSY_THUNK_STORE8:
 		outcome = thunk_store(c, 1 << (thunk - COSY_THUNK_STORE1));
 		break;
@@ -393,7 +439,7 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 	case COSY_THUNK_SDIV32 ... COSY_THUNK_SMOD64:
 		return thunk_divide(c, thunk);
 	case COSY_THUNK_SYSCALL:
-	case COSY_THUNK_POP + 1 ... COSY_THUNK_CNT - 1:
+	case COSY_THUNK_FETCH_LAST + 1 ... COSY_THUNK_CNT - 1:
 		outcome = thunk_call(c, thunk);
 		c->steps = 0;
 		break;
@@ -680,6 +726,10 @@ static enum outcome overtake(struct checker *c, const struct bpf_insn *insn)
 
 	if (!c->stored[index] || c->executed - c->stored[index] > MAX_SPECULATED)
 		return RUN_ON;
+	/* What a fetch overwrote was fetched before, or cleared. */
+	if (insn->off < COSY_FETCH_PLACE + 8 * COSY_FETCH_WORDS && has_fetch_room(c) &&
+	    memchr(&c->was_defined[index], 0, size))
+		return violation(c, "a load may see the kernel's stack, r10%+d", insn->off);
 	memcpy(reg, c->reg, sizeof(reg));
 	for (c->predicted = PREDICT_NEXT; c->predicted <= PREDICT_TARGET && !wrong;
 	     c->predicted++) {

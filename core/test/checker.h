@@ -49,6 +49,7 @@ struct checker {
 	u8 defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE]; /* per byte; 0 also when tainted */
 	/* What the frame held before its latest stores, and when (in `executed`) they were. */
 	u8 stale[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
+	u8 was_defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
 	u64 stored[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
 	u8 predicted; /* enum prediction, while it speculates */
 	s64 granted;

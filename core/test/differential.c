@@ -277,6 +277,25 @@ static bool run_both(struct differential *d, const struct cosy_validated *progra
 	return difference ? problem(d, "%s differ", difference) : true;
 }
 
+/* Returns whether the frame is as large as the program needs, or its fetches, and no larger. */
+static bool has_right_frame(const struct cosy_validated *program, const struct cosy_code *code)
+{
+	u32 i, words = 0;
+
+	for (i = 0; i < program->function_cnt; i++) {
+		if (program->functions[i].frame_words > words)
+			words = program->functions[i].frame_words;
+	}
+	for (i = 0; i < code->insn_cnt; i++) {
+		s32 thunk = code->insns[i].imm - CHECKER_THUNK_BASE;
+
+		if (code->insns[i].code == (BPF_JMP | BPF_CALL) && thunk >= COSY_THUNK_FETCH &&
+		    thunk <= COSY_THUNK_FETCH_LAST)
+			return code->stack_size == (u32)-COSY_FETCH_PLACE;
+	}
+	return code->stack_size == COSY_SLOT_SIZE + 8 * words;
+}
+
 bool differential_run(struct differential *d, const struct cosy_validated *program)
 {
 	struct cosy_reject why = {0};
@@ -301,6 +320,10 @@ bool differential_run(struct differential *d, const struct cosy_validated *progr
 		return problem(d, "not sandboxed: %s", why.reason);
 	}
 	d->rewritten = code.insn_cnt;
+	if (!has_right_frame(program, &code)) {
+		core_free(code.insns);
+		return problem(d, "a frame of %u bytes", code.stack_size);
+	}
 	lint = checker_lint(&code, &d->how);
 	if (!lint && d->how.blind)
 		lint = checker_lint_blind(program, &d->how);

@@ -130,7 +130,7 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	}
 	if (!problem && based != code->based_cnt)
 		problem = "based accesses are miscounted";
-	if (!problem && how->based && cosy_verify(code, how->size, &problem) == -ENOMEM)
+	if (!problem && how->based && cosy_verify(code, how, &problem) == -ENOMEM)
 		problem = "no memory to verify it";
 	if (!problem && code->insns[0].code != COSY_FENCE)
 		problem = "the entry is not fenced";

@@ -30,19 +30,29 @@ _PARTS = ("core", "lib/test", "include/uapi")
 _SANITIZE = ("-fsanitize=address,bounds", "-fno-sanitize-recover=bounds")
 _FLAGS = ("-std=gnu11", "-w", "-D_GNU_SOURCE")
 _MODEL = ("alu", "checker", "differential", "lint", "reference", "world")
-_CODE = ("emit", "sandbox", "sandbox_alu", "sandbox_flow", "sandbox_live", "sandbox_mem", "sandbox_piece")
+_CODE = (
+    "emit",
+    "sandbox",
+    "sandbox_alu",
+    "sandbox_fetch",
+    "sandbox_flow",
+    "sandbox_live",
+    "sandbox_mem",
+    "sandbox_piece",
+)
 _SHAPE = ("ops", "reject", "validate")
 # The files of core/ and core/test/ that a test needs.
 _TESTS = {
     "container_test": ("container", "reject"),
     "ops_test": ("ops",),
     "sandbox_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
+    "sandbox_fetch_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
     "sandbox_live_test": ("sandbox_live", *_SHAPE),
     "sandbox_rule_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
     "validate_test": _SHAPE,
     "verify_test": ("verify",),
 }
-_SANDBOX = ("sandbox_rule_test", "sandbox_test")
+_SANDBOX = ("sandbox_fetch_test", "sandbox_rule_test", "sandbox_test")
 # The tests that are to notice what is changed in a file; what is not here is the sandbox's.
 _NOTICE = {
     "container.c": ("container_test",),

@@ -20,12 +20,16 @@
 #define BY_COPY(off)   INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 3, off, 0)
 #define BY_COPY_S(off) INSN(BPF_STX | BPF_PROBE_MEM32 | BPF_DW, 3, 2, off, 0)
 
+static u32 stack_size = COSY_SLOT_SIZE;
+static s32 thunks[COSY_THUNK_CNT];
+
 static const char *verify(const struct bpf_insn *insns, u32 count)
 {
 	struct cosy_code code = {
-		.insns = (struct bpf_insn *)insns, .insn_cnt = count, .stack_size = COSY_SLOT_SIZE};
+		.insns = (struct bpf_insn *)insns, .insn_cnt = count, .stack_size = stack_size};
+	struct cosy_sandbox how = {.size = SIZE, .based = true, .thunks = thunks};
 	const char *problem = NULL;
-	int error = cosy_verify(&code, SIZE, &problem);
+	int error = cosy_verify(&code, &how, &problem);
 
 	CHECK(error == (problem ? -EINVAL : 0));
 	return problem;
@@ -198,6 +202,23 @@ static void the_entry_is_read_at_first(void)
 	      JUMP(-2));
 }
 
+/* A fetch writes to the words of the largest frame, so that the frame must be as large. */
+static void fetches_need_a_frame(void)
+{
+	u32 i;
+
+	for (i = 0; i < COSY_FETCH_WORDS; i++)
+		thunks[COSY_THUNK_FETCH + i] = 0x200 + (s32)i;
+	FOUND("below its frame", CALL(0x200), EXIT());
+	FOUND("below its frame", CALL(0x200 + COSY_FETCH_WORDS - 1), EXIT());
+	FINE(CALL(0x200 + COSY_FETCH_WORDS), EXIT());
+	stack_size = -COSY_FETCH_PLACE - 8;
+	FOUND("below its frame", CALL(0x205), EXIT());
+	stack_size = -COSY_FETCH_PLACE;
+	FINE(CALL(0x205), LOAD(BPF_B, 2, FP, COSY_FETCH_PLACE), EXIT());
+	stack_size = COSY_SLOT_SIZE;
+}
+
 /* What the sandbox never emits: a JIT may know it, and nothing here knows what it would do. */
 static void other_kinds_are_found(void)
 {
@@ -267,6 +288,7 @@ int main(void)
 	offsets_stay_in_the_next_page();
 	other_memory_is_found();
 	the_entry_is_read_at_first();
+	fetches_need_a_frame();
 	other_kinds_are_found();
 	return check_result();
 }

@@ -76,7 +76,7 @@ static int code_verify(const struct cosy_code *code, const struct cosy_sandbox *
 		       struct cosy_reject *why)
 {
 	const char *problem = NULL;
-	int error = how->based ? cosy_verify(code, how->size, &problem) : 0;
+	int error = how->based ? cosy_verify(code, how, &problem) : 0;
 
 	if (error)
 		core_free(code->insns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * access.S - thunks for loads, stores and atomics outside the shared buffer, which may fault, and
- * for signed division.  Not every kernel's JIT has instructions for them.
+ * access.S - thunks for loads, fetches, stores and atomics outside the shared buffer, which may
+ * fault, and for signed division.  Not every kernel's JIT has instructions for them.
  */
 #include "run/calling.h"
 
@@ -85,6 +85,61 @@ STORE cosy_thunk_store1 movb %r11b, (%r10)
 STORE cosy_thunk_store2 movw %r11w, (%r10)
 STORE cosy_thunk_store4 movl %r11d, (%r10)
 STORE cosy_thunk_store8 movq %r11, (%r10)
+
+/* --- Fetches ---------------------------------------------------------------------- */
+
+/* Leaves at the load that leads a fetch.  Which word has faulted is not known. */
+SYM_CODE_START_LOCAL(cosy_fetch_fault)
+	UNWIND_HINT_FUNC
+	ASM_CLAC
+	mov	STATE, %r11
+	movzwl	INSN, %r9d
+	mov	%r9d, RUN_INSN(%r11)
+	movl	$LEFT_FAULT, RUN_STATUS(%r11)
+	movq	$0, RUN_DETAIL(%r11)
+	jmp	cosy_leave
+SYM_CODE_END(cosy_fetch_fault)
+
+/*
+ * Copies words of user memory from r10 on to the frame.  The mask keeps the place in the frame
+ * whatever slot INSN holds, even a value that a later store has not replaced yet.  The words are
+ * read in ascending order; if r10 is no user address, the first one faults.
+ */
+.macro FETCH words
+THUNK cosy_thunk_fetch\words
+	MASK_USER_ADDRESS
+	movzbl	INSN_TOP, %r9d
+	and	$(FETCH_WORDS - 1), %r9d
+	lea	FETCH_PLACE(%rbp, %r9, 8), %r9
+	ASM_STAC
+	.set	fetch_at, 0
+	.rept	\words
+1:	mov	fetch_at(%r10), %r11
+	USER_ACCESS(1b, cosy_fetch_fault)
+	mov	%r11, fetch_at(%r9)
+	.set	fetch_at, fetch_at + 8
+	.endr
+	ASM_CLAC
+	RET
+THUNK_END cosy_thunk_fetch\words
+.endm
+
+FETCH 1
+FETCH 2
+FETCH 3
+FETCH 4
+FETCH 5
+FETCH 6
+FETCH 7
+FETCH 8
+FETCH 9
+FETCH 10
+FETCH 11
+FETCH 12
+FETCH 13
+FETCH 14
+FETCH 15
+FETCH 16
 
 /* --- Atomics --------------------------------------------------------------------- */
 

@@ -36,6 +36,7 @@
 #define FUEL	SLOT_FUEL(%rbp)
 #define VALUE	SLOT_VALUE(%rbp)
 #define INSN	SLOT_INSN(%rbp)
+#define INSN_TOP (SLOT_INSN + 3)(%rbp)
 
 /* A thunk has no ENDBR, which would cost: only direct calls from compiled code reach it. */
 .macro THUNK name

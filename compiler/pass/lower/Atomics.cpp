@@ -2,11 +2,12 @@
 //===- Atomics.cpp - Atomic accesses in terms of BPF ----------------------===//
 //
 // Compounds run on x86-64 only, where every load acquires and every store
-// releases: plain accesses will do if compiler barriers keep their order.  BPF
-// has updates of 4 and 8 bytes; smaller ones are a compare-exchange of the
+// releases: plain accesses will do if barriers keep their order.  BPF has
+// updates of 4 and 8 bytes; smaller ones are a compare-exchange of the
 // word.
 //
-//   %v = load atomic i64, ptr %p acquire   ->  %v = load volatile i64, ptr %p
+//   %v = load atomic i64, ptr %p acquire   ->  %v = load volatile i64, ptr %p,
+//                                              between barriers
 //   %o = atomicrmw sub ptr %p, i64 %n ..   ->  atomicrmw add ptr %p, i64 -%n
 //   %o = atomicrmw max ptr %p, i64 %n ..   ->  a loop around cmpxchg
 //
@@ -28,9 +29,25 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumAtomics,
                          "Number of atomic accesses put in terms of BPF");
 
-static void createCompilerBarrier(IRBuilder<> &B) {
+/// A jump to the next instruction.  LOAD makes no loads together that stand on
+/// either side of one (core/sandbox_fetch.c).
+static constexpr char Barrier[] = "goto +0";
+
+static void createBarrier(IRBuilder<> &B) {
   auto *Ty = FunctionType::get(B.getVoidTy(), false);
-  B.CreateCall(InlineAsm::get(Ty, "", "~{memory}", /*hasSideEffects=*/true));
+  B.CreateCall(
+      InlineAsm::get(Ty, Barrier, "~{memory}", /*hasSideEffects=*/true));
+}
+
+void cosy::keepOrder(LoadInst *L) {
+  IRBuilder<> Before(L), After(L->getNextNode());
+  createBarrier(Before);
+  createBarrier(After);
+}
+
+void cosy::keepOrder(CallInst *Asm) {
+  IRBuilder<> B(Asm);
+  createBarrier(B);
 }
 
 static void createFence(BpfModule &M, IRBuilder<> &B) {
@@ -42,13 +59,12 @@ static bool isWholeWord(uint64_t Size) { return Size == 4 || Size == 8; }
 static void lowerLoad(LoadInst *L) {
   L->setAtomic(AtomicOrdering::NotAtomic);
   L->setVolatile(true);
-  IRBuilder<> B(L->getNextNode());
-  createCompilerBarrier(B);
+  keepOrder(L);
 }
 
 static void lowerStore(BpfModule &M, StoreInst *S) {
   IRBuilder<> Before(S);
-  createCompilerBarrier(Before);
+  createBarrier(Before);
   IRBuilder<> After(S->getNextNode());
   if (S->getOrdering() == AtomicOrdering::SequentiallyConsistent)
     createFence(M, After);
@@ -62,7 +78,7 @@ static void lowerFence(BpfModule &M, FenceInst *F) {
       F->getSyncScopeID() != SyncScope::SingleThread)
     createFence(M, B);
   else
-    createCompilerBarrier(B);
+    createBarrier(B);
   F->eraseFromParent();
 }
 

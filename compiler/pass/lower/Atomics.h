@@ -8,6 +8,13 @@
 
 namespace cosy {
 
+/// Keeps a volatile load in its place among the other loads.
+void keepOrder(llvm::LoadInst *L);
+
+/// Keeps the loads before an empty assembly that may access memory before those
+/// after it.
+void keepOrder(llvm::CallInst *Asm);
+
 /// Handles an atomic access, fence, exchange or update; false when I is none.
 bool legalizeAtomic(BpfModule &B, llvm::Instruction *I, Reasons &Why);
 

@@ -177,6 +177,8 @@ public:
       return refuse(I, "a pointer with an address space of its own");
     if (legalizeAtomic(B, I, Why))
       return;
+    if (auto *L = dyn_cast<LoadInst>(I); L && L->isVolatile())
+      keepOrder(L);
     if (usesFloat(I))
       return refuse(I, "floating-point or vector arithmetic");
     if (auto *Op = dyn_cast<BinaryOperator>(I))
@@ -238,9 +240,13 @@ private:
 
   void visitCall(CallBase *Call) {
     if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-      // Without instructions it only orders the compiler.
-      if (!Asm->getAsmString().empty() && !isSixCall(*Asm))
+      if (isSixCall(*Asm))
+        return;
+      // Without instructions it only orders accesses.
+      if (!Asm->getAsmString().empty())
         refuse(Call, "inline assembly");
+      else if (Call->mayReadOrWriteMemory() && isa<CallInst>(Call))
+        keepOrder(cast<CallInst>(Call));
       return;
     }
     auto *Callee = dyn_cast<Function>(Call->getCalledOperand());

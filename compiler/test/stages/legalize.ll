@@ -28,7 +28,9 @@ back:
 
 ; CHECK-LABEL: define internal i64 @rest(
 ; CHECK-NOT: mul i128
-; CHECK: load volatile i64, ptr %p
+; CHECK: call void asm sideeffect "goto +0", "~{memory}"()
+; CHECK-NEXT: load volatile i64, ptr %p
+; CHECK-NEXT: call void asm sideeffect "goto +0", "~{memory}"()
 ; CHECK: atomicrmw add ptr %p, i64 %{{.*}} seq_cst
 ; CHECK: cmpxchg ptr %p
 ; CHECK: load i64, ptr %{{.*}}, align 1

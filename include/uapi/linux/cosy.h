@@ -14,6 +14,9 @@
  *    preserved across it and r1-r5 are 0 after it; the callee's own spill frame
  *    starts zeroed.  The first function, where the compound starts, cannot be called.
  *  - Loads and stores take the process's own 64-bit addresses.
+ *  - Loads may be made together, in any order, as long as no store, atomic or call and no
+ *    instruction that a jump leads to is between them.  So `goto +0` orders loads: a compiler puts
+ *    one before and after each volatile or atomic load.
  *  - r10 may only be the base of a load or store at a constant offset.  All its
  *    bytes must lie in the spill frame: offsets -COSY_FRAME_SIZE to -1.
  *  - `exit` in the first function ends the compound with result r0.

@@ -58,6 +58,18 @@ static inline uint32_t once(const struct bpf_insn *insns, size_t count, void *ct
 		      (int)(want), (int)(insn));                                                   \
 	} while (0)
 
+/* The same at one of these instructions: the access that faults, or the leader of its fetch. */
+#define LEAVES_IN(want, first, last, ...)                                                          \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = { __VA_ARGS__ };                                  \
+		uint32_t status_ = once(insns_, COUNT(insns_), private);                           \
+		int insn_ = (int)the_run.run.resume - 1;                                           \
+                                                                                                   \
+		CHECK(status_ == (want) && insn_ >= (first) && insn_ <= (last),                    \
+		      "status %u at %d, wanted %u at %d to %d", status_, insn_, (int)(want),       \
+		      (int)(first), (int)(last));                                                  \
+	} while (0)
+
 /* Counts the SIGALRMs that were handled. */
 static volatile sig_atomic_t signals;
 

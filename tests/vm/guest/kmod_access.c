@@ -100,7 +100,7 @@ static void test_pieces(void)
 			*wrapped = 3;
 			shared[place] = 1;
 			if (!mapped && (at < 0 || at >= BUFFER_SIZE)) {
-				LEAVES(COSY_LEFT_FAULT, 4, PIECE(&shared[place], distance));
+				LEAVES_IN(COSY_LEFT_FAULT, 3, 4, PIECE(&shared[place], distance));
 				continue;
 			}
 			RESULT(7, PIECE(&shared[place], distance));
@@ -110,16 +110,95 @@ static void test_pieces(void)
 		}
 		if (!mapped) {
 			LEAVES(COSY_LEFT_FAULT, 3, MOVED(shared + BUFFER_SIZE, -8));
-			LEAVES(COSY_LEFT_FAULT, 6, MOVED(shared + BUFFER_SIZE - 2, 2));
-			LEAVES(COSY_LEFT_FAULT, 6, MOVED(shared, -1));
+			LEAVES_IN(COSY_LEFT_FAULT, 3, 6, MOVED(shared + BUFFER_SIZE - 2, 2));
+			LEAVES_IN(COSY_LEFT_FAULT, 3, 6, MOVED(shared, -1));
 			LEAVES(COSY_LEFT_FAULT, 6, NARROW(shared));
-			LEAVES(COSY_LEFT_FAULT, 6, ENTERED(shared + BUFFER_SIZE));
+			LEAVES_IN(COSY_LEFT_FAULT, 5, 6, ENTERED(shared + BUFFER_SIZE));
 		}
 		MUST(!mprotect(shared - BUFFER_SIZE, BUFFER_SIZE, PROT_READ | PROT_WRITE));
 		MUST(!mprotect(shared + BUFFER_SIZE, BUFFER_SIZE, PROT_READ | PROT_WRITE));
 	}
 	MUST(!mprotect(shared - BUFFER_SIZE, BUFFER_SIZE, PROT_NONE));
 	MUST(!mprotect(shared + BUFFER_SIZE, BUFFER_SIZE, PROT_NONE));
+}
+
+/*
+ * Goes round twice, since only accesses in a loop are fetched together: loads the first word, two
+ * bytes, and the byte `last` bytes above the first.
+ */
+#define FETCH(start, last)                                                                         \
+	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_DW, 2, 8, 0),                             \
+		LOAD(BPF_B, 3, 8, (last) / 3), LOAD(BPF_B, 3, 8, (last) * 2 / 3),                  \
+		LOAD(BPF_B, 0, 8, last), ADD(9, -1), JUMP_NE(9, 0, -6), EXIT
+
+/* Loads four words of one place and three of another in turns, and adds them up. */
+#define TWO_FETCHES(a, b)                                                                          \
+	MOV(9, 2), WIDE(8, (uintptr_t)(a)), WIDE(7, (uintptr_t)(b)), MOV(0, 0),                    \
+		LOAD(BPF_DW, 2, 8, 0), LOAD(BPF_DW, 3, 7, 0), LOAD(BPF_DW, 4, 8, 24),              \
+		LOAD(BPF_DW, 5, 7, 24), LOAD(BPF_DW, 6, 8, 8), MOVR(0, 2), ADDR(0, 3), ADDR(0, 4), \
+		ADDR(0, 5), ADDR(0, 6), LOAD(BPF_DW, 2, 8, 16), ADDR(0, 2),                        \
+		LOAD(BPF_DW, 2, 7, 16), ADDR(0, 2), ADD(9, -1), JUMP_NE(9, 0, -17), EXIT
+
+static void test_fetches(void)
+{
+	static const uint64_t bad[] = { 0,
+					0xffffffff81000000,
+					0xffff888000000000,
+					0xffffffffffffffff,
+					0xfffffffffffffff9,
+					0x0000800000000000,
+					0x00007ffffffff000,
+					0x1234567812345678,
+					KERNEL_READABLE };
+	unsigned char *pages =
+		mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *words = (uint64_t *)pages;
+
+	MUST(pages != MAP_FAILED);
+	for (size_t i = 0; i < 2 * 4096; i++)
+		pages[i] = (unsigned char)(i * 7);
+	/* Each number of words, from each place in a word on, across the pages' border. */
+	for (int last = 8; last < 128; last += 3) {
+		for (int at = 4096 - 130; at < 4096 + 8; at += 5)
+			RESULT(pages[at + last], FETCH(pages + at, last));
+	}
+	RESULT(words[0] + words[1] + words[2] + words[3] + words[100] + words[102] + words[103],
+	       TWO_FETCHES(words, words + 100));
+	/* One of them in the buffer, and both; and across its ends. */
+	memcpy(shared, words, 64);
+	RESULT(words[0] + words[1] + words[2] + words[3] + words[100] + words[102] + words[103],
+	       TWO_FETCHES(shared, words + 100));
+	RESULT(words[0] + words[2] + words[3] + words[100] + words[101] + words[102] + words[103],
+	       TWO_FETCHES(words + 100, shared));
+	RESULT(words[0] * 2 + words[1] + words[2] * 2 + words[3] * 2, TWO_FETCHES(shared, shared));
+	LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(shared + BUFFER_SIZE - 8, 8));
+	LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(shared - 8, 8));
+
+	/*
+	 * The words above the last page are not there: leaves at the first load or, where nothing is
+	 * fetched, at the one that faults.
+	 */
+	MUST(!mprotect(pages + 4096, 4096, PROT_NONE));
+	RESULT(pages[4095], FETCH(pages + 4088, 7));
+	RESULT(pages[4095], FETCH(pages + 4096 - 128, 127));
+	for (int last = 8; last < 128; last += 3) {
+		LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(pages + 4088, last));
+		CHECK(the_run.state.reg[8] == (uintptr_t)pages + 4088 &&
+			      the_run.state.reg[9] == 2 && !the_run.state.reg[0],
+		      "registers after a fault, %d bytes above", last);
+	}
+	/* It may only be read; not even that. */
+	MUST(!mprotect(pages, 4096, PROT_READ));
+	RESULT(pages[108], FETCH(pages + 8, 100));
+	MUST(!munmap(pages, 4096));
+	LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(pages + 8, 100));
+	munmap(pages + 4096, 4096);
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(bad[i], 8));
+		LEAVES_IN(COSY_LEFT_FAULT, 3, 6, FETCH(bad[i], 127));
+		CHECK(the_run.state.reg[8] == bad[i], "the base is whole");
+	}
 }
 
 static void test_bad_pointers(void)
@@ -274,6 +353,7 @@ int main(int argc, char **argv)
 	static const struct part parts[] = {
 		{ "loads", .run = test_loads },
 		{ "pieces", .run = test_pieces },
+		{ "fetches", .run = test_fetches },
 		{ "bad_pointers", .run = test_bad_pointers },
 		{ "read_only", .run = test_read_only },
 		{ "atomics", .run = test_atomics },

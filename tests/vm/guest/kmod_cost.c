@@ -542,6 +542,13 @@ static void filtered_costs(double loop)
 }
 
 /* Takes off what a turn of the loop costs in which each access is made. */
+/* Eight loads from `base` on, `step` bytes apart. */
+#define EIGHT(size, base, step)                                                                    \
+	LOAD(size, 0, base, 0), LOAD(size, 0, base, step), LOAD(size, 0, base, 2 * (step)),        \
+		LOAD(size, 0, base, 3 * (step)), LOAD(size, 0, base, 4 * (step)),                  \
+		LOAD(size, 0, base, 5 * (step)), LOAD(size, 0, base, 6 * (step)),                  \
+		LOAD(size, 0, base, 7 * (step))
+
 static void access_costs(double loop)
 {
 	/* A native load or store is one instruction, the move. */
@@ -557,6 +564,14 @@ static void access_costs(double loop)
 	bound("other memory: store of 8", EACH(STORE(BPF_DW, 9, 8, 0)) - loop, 22);
 	bound("other memory: store of 1", EACH(STORE(BPF_B, 9, 8, 0)) - loop, 22);
 	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
+	/* The fields of a struct, or an unrolled loop's bytes. */
+	bound("shared buffer: each of 8 loads of 64 bytes", (EACH(EIGHT(BPF_DW, 8, 8)) - loop) / 8,
+	      2);
+	bound("other memory: each of 8 loads of 64 bytes", (EACH(EIGHT(BPF_DW, 9, 8)) - loop) / 8,
+	      6);
+	bound("other memory: each of 8 loads of 8 bytes", (EACH(EIGHT(BPF_B, 9, 1)) - loop) / 8, 4);
+	bound("other memory: each of 2 loads of 16 bytes",
+	      (EACH(LOAD(BPF_DW, 0, 9, 0), LOAD(BPF_DW, 2, 9, 8)) - loop) / 2, 0);
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
 }
 
