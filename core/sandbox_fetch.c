@@ -21,7 +21,7 @@
  *
  * If the copy faults, the compound leaves at its leader, with nothing done, and the interpreter
  * makes the loads one by one.  So a fetch may take in bytes that the program does not read: those
- * between two loads, those of loads that a jump skips, and up to seven after the last one.
+ * between two loads, those of loads that a jump skips, and up to seven before and after.
  *
  * Safety does not depend on this file.  The thunk writes only to the words at COSY_FETCH_PLACE,
  * the prologue clears them, and cosy_verify checks that the frame has them.
@@ -39,7 +39,8 @@ enum { WORDS_FOR_A_LOAD = 6 };
 
 struct fetch {
 	struct cosy_value place; /* of the leader */
-	s32 low, high;		 /* bytes, counted from there */
+	s32 low, high;		 /* bytes of the loads, counted from there */
+	s32 size, widest;	 /* of the widest load, and its first byte */
 	u32 first, last;	 /* the leader, the last follower */
 	u32 loads;
 	bool frozen; /* a store beside it came since: it takes in no more bytes */
@@ -85,24 +86,39 @@ void cosy_fetches_deinit(struct cosy_rewrite *w)
 
 /* --- Loads ------------------------------------------------------------------------- */
 
-static u32 fetch_words(s32 low, s32 high)
+/*
+ * Returns the first byte to fetch: a multiple of the widest load's size away from it.  So a load
+ * that is aligned in memory is part of one word, and another thread's store is seen whole or not at
+ * all, as natively.
+ */
+static s32 fetch_begin(const struct fetch *fetch)
 {
-	return (high - low + 7) / 8;
+	return fetch->low - ((fetch->low - fetch->widest) & (fetch->size - 1));
 }
 
-/* Takes [low, high) into a fetch; false: it has no room for it. */
-static bool fetch_widen(struct fetch *fetch, s32 low, s32 high, u32 room)
+static u32 fetch_words(const struct fetch *fetch)
 {
-	if (low > fetch->low)
-		low = fetch->low;
-	if (high < fetch->high)
-		high = fetch->high;
-	if (fetch->frozen && (low != fetch->low || high != fetch->high))
+	return (fetch->high - fetch_begin(fetch) + 7) / 8;
+}
+
+/* Takes a load of `size` bytes at `low` into a fetch; false: it has no room for it. */
+static bool fetch_widen(struct fetch *fetch, s32 low, s32 size, u32 room)
+{
+	struct fetch wider = *fetch;
+
+	if (low < fetch->low)
+		wider.low = low;
+	if (low + size > fetch->high)
+		wider.high = low + size;
+	if (fetch->frozen && (wider.low != fetch->low || wider.high != fetch->high))
 		return false;
-	if (fetch_words(low, high) > room)
+	if (size > fetch->size) {
+		wider.size = size;
+		wider.widest = low;
+	}
+	if (fetch_words(&wider) > room)
 		return false;
-	fetch->low = low;
-	fetch->high = high;
+	*fetch = wider;
 	return true;
 }
 
@@ -138,7 +154,7 @@ static void plan_load(struct cosy_rewrite *w, u32 at)
 		fetch = &f->fetches[f->open[i]];
 		distance = place.delta - fetch->place.delta;
 		if (fetch->place.number != place.number || !is_near(distance) ||
-		    !fetch_widen(fetch, distance, distance + size, cosy_fetch_room(w)))
+		    !fetch_widen(fetch, distance, size, cosy_fetch_room(w)))
 			continue;
 		fetch->last = at;
 		fetch->loads++;
@@ -148,8 +164,8 @@ static void plan_load(struct cosy_rewrite *w, u32 at)
 	}
 	if (f->count == MAX_FETCHES - 1)
 		return;
-	f->fetches[f->count] =
-		(struct fetch){.place = place, .high = size, .first = at, .last = at, .loads = 1};
+	f->fetches[f->count] = (struct fetch){
+		.place = place, .high = size, .size = size, .first = at, .last = at, .loads = 1};
 	open_fetch(f, f->count++);
 	f->loads[at - f->start] = f->count;
 	f->places[at - f->start] = 0;
@@ -231,7 +247,7 @@ static void plan_insn(struct cosy_rewrite *w, u32 at)
 /* Returns whether one fetch for all its loads costs less than the loads one by one. */
 static bool pays(const struct fetch *fetch)
 {
-	return fetch_words(fetch->low, fetch->high) <= WORDS_FOR_A_LOAD * (fetch->loads - 1);
+	return fetch_words(fetch) <= WORDS_FOR_A_LOAD * (fetch->loads - 1);
 }
 
 /* Gives each fetch words that no other one needs from its leader to its last follower. */
@@ -246,7 +262,7 @@ static void choose_words(struct cosy_rewrite *w)
 		struct fetch *fetch = &f->fetches[i];
 
 		fetch->word = COSY_FETCH_WORDS;
-		words = fetch_words(fetch->low, fetch->high);
+		words = fetch_words(fetch);
 		if (!pays(fetch))
 			continue;
 		for (word = free = 0; word < room && free < words; word++)
@@ -294,11 +310,11 @@ bool cosy_fetch_find(const struct cosy_rewrite *w, u32 at, struct cosy_fetched *
 	fetch = &f->fetches[f->loads[at - f->start] - 1];
 	if (fetch->word == COSY_FETCH_WORDS)
 		return false;
-	low = fetch->low - f->places[at - f->start];
+	low = fetch_begin(fetch) - f->places[at - f->start];
 	*ret = (struct cosy_fetched){.leads = at == fetch->first,
 				     .low = low,
 				     .word = fetch->word,
-				     .words = fetch_words(fetch->low, fetch->high),
+				     .words = fetch_words(fetch),
 				     .off = COSY_FETCH_PLACE + 8 * (s32)fetch->word - low};
 	return true;
 }
@@ -314,9 +330,9 @@ bool cosy_fetch_again(const struct cosy_rewrite *w, u32 at, u32 *from, struct co
 		if (repeat->at != at || fetch->word == COSY_FETCH_WORDS || fetch->last < at)
 			continue;
 		*ret = (struct cosy_refetch){.reg = repeat->reg,
-					     .delta = repeat->delta + fetch->low,
+					     .delta = repeat->delta + fetch_begin(fetch),
 					     .word = fetch->word,
-					     .words = fetch_words(fetch->low, fetch->high)};
+					     .words = fetch_words(fetch)};
 		return true;
 	}
 	return false;

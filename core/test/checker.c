@@ -92,11 +92,14 @@ static u32 program_words(const struct checker *c)
 	return ret;
 }
 
-/* Returns whether the frame has words for fetches, which are its lowest. */
-static bool has_fetch_room(const struct checker *c)
+/* Returns whether a place in the frame is one of its words for fetches, the lowest. */
+static bool is_for_fetches(const struct checker *c, s32 off)
 {
+	u32 left = COSY_FRAME_SIZE / 8 - program_words(c);
+	u32 room = left < COSY_FETCH_WORDS ? left : COSY_FETCH_WORDS;
+
 	return c->code->stack_size == (u32)-COSY_FETCH_PLACE &&
-	       program_words(c) < COSY_FRAME_SIZE / 8;
+	       off < COSY_FETCH_PLACE + 8 * (s32)room;
 }
 
 /* --- State, as a leave saves it --------------------------------------------------------- */
@@ -727,8 +730,7 @@ static enum outcome overtake(struct checker *c, const struct bpf_insn *insn)
 	if (!c->stored[index] || c->executed - c->stored[index] > MAX_SPECULATED)
 		return RUN_ON;
 	/* What a fetch overwrote was fetched before, or cleared. */
-	if (insn->off < COSY_FETCH_PLACE + 8 * COSY_FETCH_WORDS && has_fetch_room(c) &&
-	    memchr(&c->was_defined[index], 0, size))
+	if (is_for_fetches(c, insn->off) && memchr(&c->was_defined[index], 0, size))
 		return violation(c, "a load may see the kernel's stack, r10%+d", insn->off);
 	memcpy(reg, c->reg, sizeof(reg));
 	for (c->predicted = PREDICT_NEXT; c->predicted <= PREDICT_TARGET && !wrong;

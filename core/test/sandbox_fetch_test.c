@@ -234,6 +234,22 @@ static void memory_ends_in_a_fetch(void)
 	WAYS(RUN_FAULT, 0, -4ll, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_DW, 3, 6, 8));
 }
 
+/*
+ * An aligned load is part of one word of its fetch.  Here a fetch begins 4 bytes below the heap for
+ * this, so that it leaves, which it would not if it began with the first load.
+ */
+static void aligned_loads_are_not_split(void)
+{
+	const struct twice first = TWICE(HEAP - 64, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_DW, 2, 6, 4)),
+			   later = TWICE(HEAP - 64, LOAD(BPF_W, 2, 6, 4), LOAD(BPF_B, 2, 6, 0)),
+			   small = TWICE(HEAP - 64, LOAD(BPF_W, 2, 6, 6), LOAD(BPF_H, 2, 6, 0));
+
+	/* The first round leaves, and the reference goes on to the end. */
+	CHECK_EQ(run_based(&first).slow, 1);
+	CHECK_EQ(run_based(&later).slow, 2);
+	CHECK_EQ(run_based(&small).slow, 1);
+}
+
 /* Fetches that go on at one time have words of their own, as many as the frame leaves. */
 static void words_are_shared_out(void)
 {
@@ -296,6 +312,7 @@ int main(void)
 	slow_copies_are_planned_apart();
 	ordered_loads_stand_alone();
 	memory_ends_in_a_fetch();
+	aligned_loads_are_not_split();
 	words_are_shared_out();
 	fetched_loads_are_cheap();
 	return check_result();
