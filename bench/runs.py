@@ -27,6 +27,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,7 @@ class Row:
     program: str  # below the contenders' directories
     arguments: list[str]
     prepare: str = ""  # before each run
+    check: str = ""  # after each run: what it prints counts as output
     # cost, status, digest, and the costs of the background during it and after it
     runs: dict[str, list[tuple[int, int, str, int, int]]] = field(default_factory=dict)
 
@@ -103,6 +105,17 @@ def benchmark_rows(options: argparse.Namespace) -> list[Row]:
     return rows
 
 
+def _regroup(tree: Path, size: int) -> None:
+    """Puts the files of a tree into folders of `size` files each."""
+    old = sorted(tree.iterdir())
+    for number, file in enumerate(sorted(path for path in tree.rglob("*") if path.is_file())):
+        folder = tree / f"folder-{number // size:04}"
+        folder.mkdir(exist_ok=True)
+        file.rename(folder / f"{number % size:03}-{file.name}"[:250])
+    for folder in old:
+        shutil.rmtree(folder)
+
+
 def _package_rows(options: argparse.Namespace, scratch: Path) -> list[Row]:
     """Builds the packages of the rows that are wanted, and makes their input."""
     jobs = [job for job in packages.JOBS if re.search(options.row, job.name)]
@@ -115,6 +128,8 @@ def _package_rows(options: argparse.Namespace, scratch: Path) -> list[Row]:
         tree = scratch / f"tree-{count}"
         if any(job.input != "lines" for job in jobs):
             lanes.tree_make(tree, count)
+            if options.folder:
+                _regroup(tree, options.folder)
         made: dict[str, str] = {}
         for job in jobs:
             git = folders["git"][0] / "git" if "git" in folders else None
@@ -127,7 +142,8 @@ def _package_rows(options: argparse.Namespace, scratch: Path) -> list[Row]:
                 if not link.is_symlink():
                     link.symlink_to(folder / packages.marks.PACKAGES[job.package].programs[job.program])
             arguments = [argument.format(n=count) for argument in job.arguments]
-            rows.append(Row(f"{job.name}, {count}", program, arguments, made[job.input]))
+            prepare = "; ".join(filter(None, (made[job.input], job.prepare.replace("{n}", count))))
+            rows.append(Row(f"{job.name}, {count}", program, arguments, prepare, job.check.replace("{n}", count)))
     return rows
 
 
@@ -181,7 +197,7 @@ def _script(rows: list[Row], count: int, place: str) -> str:
         for contender, times in (("first", 1), *((contender, count) for contender in CONTENDERS)):
             program = f"/t/{'plain' if contender == 'first' else contender}/{row.program}"
             lines.append(f"echo @ {number} {contender}")
-            lines.append(shlex.join(["/t/driver", str(times), row.prepare, program, *row.arguments]))
+            lines.append(shlex.join(["/t/driver", str(times), row.prepare, row.check, program, *row.arguments]))
     return "\n".join(lines) + "\n"
 
 
@@ -215,6 +231,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--size", type=int, metavar="N", help="of each program of process, in place of its own")
     parser.add_argument("--count", type=int, default=10, metavar="N", help="runs of each; 10")
     parser.add_argument("--files", default="500,5000,30000", help="of packages, several with commas between")
+    parser.add_argument("--folder", type=int, metavar="N", help="of packages: regroup the files, N in a folder")
     parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"), help="that the files are on")
     parser.add_argument(
         "--cache",

@@ -34,15 +34,34 @@ class Job:
     program: str
     arguments: tuple[str, ...]
     input: str  # a kind that input_make knows; tree: nothing beside the tree
+    prepare: str = ""  # a command of the shell before each run
+    check: str = ""  # ... after each run: what it prints counts as output
 
+
+# A digest of what is below copied-{n}: names, modes, owners, contents.
+_LISTED = (
+    "find copied-{n} -exec stat -c '%n %a %u %g' {} + | sort | md5sum;"
+    " find copied-{n} -type f -exec md5sum {} + | sort | md5sum"
+)
 
 JOBS = (
     Job("du -s", "coreutils", "du", ("-s", "tree-{n}"), "tree"),
     Job("find -size", "findutils", "find", ("tree-{n}", "-size", "+100k"), "tree"),
     Job("chmod -R", "coreutils", "chmod", ("-R", "u+w", "tree-{n}"), "tree"),
+    Job("ls -lR", "coreutils", "ls", ("-lR", "tree-{n}"), "tree"),
     Job("wc -l", "coreutils", "wc", ("-l", "--files0-from=names-{n}"), "names"),
     Job("git status", "git", "git", ("-C", "git-{n}", "status", "--porcelain"), "git"),
     Job("git diff", "git", "git", ("-C", "git-{n}", "diff", "--stat"), "git"),
+    Job("cp -r", "coreutils", "cp", ("-r", "tree-{n}", "copied-{n}"), "tree", "rm -rf copied-{n}", _LISTED),
+    Job("tar c", "tar", "tar", ("c", "tree-{n}"), "tree"),
+    Job(
+        "rsync -n",
+        "rsync",
+        "rsync",
+        ("-ain", "tree-{n}/", "same-{n}/"),
+        "tree",
+        "[ -d same-{n} ] || (cp -a tree-{n} same-{n}; touch same-{n}/*/*)",
+    ),
     Job("while read", "dash", "dash", ("read.sh", "lines-{n}"), "lines"),
 )
 
@@ -94,7 +113,7 @@ def input_make(kind: str, count: str, scratch: Path, tree: Path, git: Path | Non
     if kind == "git":
         target = scratch / f"git-{count}"
         shutil.copytree(tree, target, symlinks=True)
-        for words in (["init", "-q"], ["add", "-A"], [*_IDENTITY, "commit", "-q", "-m", "files"]):
+        for words in (["init", "-q", "--template="], ["add", "-A"], [*_IDENTITY, "commit", "-q", "-m", "files"]):
             subprocess.run([str(git), *words], cwd=target, check=True, env={**os.environ, "HOME": str(scratch)})
         subprocess.run(["tar", "cf", str(scratch / f"{target.name}.tar"), target.name], cwd=scratch, check=True)
         shutil.rmtree(target)

@@ -1,86 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Marks for loops of other projects' programs: what a programmer of theirs would change.
-
-Each edit names a text of the file that occurs there once.  A version of the package in which it
-does not is reported, not guessed at.
-"""
+"""Marks for loops of other projects' programs: what a programmer of theirs would change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from packages import coreutils, rsync, tar
+from packages.edit import Edit, MarkError, after, apply
 
-class MarkError(Exception):
-    """An edit whose text is not in the file once."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Replaces `old` in `file` by `new`."""
-
-    file: str  # from the package's folder
-    old: str
-    new: str
-
-
-def apply(folder: Path, edits: tuple[Edit, ...]) -> None:
-    """Makes the edits in an unpacked package; raises MarkError before it writes one that does not fit."""
-    for edit in edits:
-        path = folder / edit.file
-        text = path.read_text()
-        if text.count(edit.old) != 1:
-            raise MarkError(f"{path}: {text.count(edit.old)} times instead of once: {edit.old!r}")
-        path.write_text(text.replace(edit.old, edit.new))
-
-
-def _after(file: str, old: str, more: str) -> Edit:
-    return Edit(file, old, old + more)
-
-
-# gnulib's fts reads a directory's names first and asks for attributes later, one entry at a time.
-# The region asks for those of all entries once the names are there.
-_STAT_AHEAD = r"""
-static void
-fts_stat_ahead (FTS *sp, FTSENT *head)
-{
-  int fd = sp->fts_cwd_fd;
-
-  COSY_START;
-  for (FTSENT *p = head; p; p = p->fts_link)
-    {
-      struct stat *st = p->fts_statp;
-      if (p->fts_info != FTS_NSOK || st->st_size != FTS_STAT_REQUIRED)
-        continue;
-      if (fstatat (fd, p->fts_accpath, st, AT_SYMLINK_NOFOLLOW) == 0)
-        p->fts_info = (S_ISDIR (st->st_mode) ? FTS_D : S_ISLNK (st->st_mode) ? FTS_SL
-                       : S_ISREG (st->st_mode) ? FTS_F : FTS_DEFAULT);
-    }
-  COSY_END;
-}
-
-"""
-_FTS_BUILD = "static FTSENT *\ninternal_function\nfts_build (register FTS *sp, int type)\n{"
-
-
-def _fts(file: str) -> tuple[Edit, ...]:
-    return (
-        _after(file, "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
-        Edit(file, _FTS_BUILD, _STAT_AHEAD + _FTS_BUILD),
-        Edit(
-            file,
-            "                head = fts_sort(sp, head, nitems);\n        return (head);",
-            "                head = fts_sort(sp, head, nitems);\n"
-            "        if (type == BREAD && ISSET(FTS_PHYSICAL) && ISSET(FTS_CWDFD) && !ISSET(FTS_NOCHDIR))\n"
-            "                fts_stat_ahead (sp, head);\n"
-            "        return (head);",
-        ),
-    )
-
+__all__ = ["PACKAGES", "Edit", "MarkError", "Package", "apply"]
 
 # find has fts ask for no attributes, and asks itself if a predicate wants them.
 _FIND = (
-    *_fts("gl/lib/fts.c"),
+    *coreutils.fts("gl/lib/fts.c"),
     Edit(
         "find/ftsfind.c",
         "static bool\nfind (char *arg)\n{",
@@ -102,29 +34,10 @@ find (char *arg)
     ),
 )
 
-# du has fts ask for the attributes of directories only, and then asks for those of each file that no
-# --exclude names.
-_DU = Edit("src/du.c", "  int bit_flags = FTS_NOSTAT;\n", "  int bit_flags = 0;\n")
-
-# wc asks for the attributes of all operands before it reads the first.
-_WC = (
-    _after("src/wc.c", "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
-    Edit(
-        "src/wc.c",
-        "      for (size_t i = 0; i < nfiles; i++)\n        fstatus[i].failed = (! file[i]",
-        "      COSY_START;\n      for (size_t i = 0; i < nfiles; i++)\n        fstatus[i].failed = (! file[i]",
-    ),
-    Edit(
-        "src/wc.c",
-        "                             : stat (file[i], &fstatus[i].st));\n",
-        "                             : stat (file[i], &fstatus[i].st));\n      COSY_END;\n",
-    ),
-)
-
 # git compares the attributes of every file that the index names, in threads of its own.  Its loop
 # is divided: choose up to 64 entries, ask for their attributes (the region), compare.
 _GIT = (
-    _after("preload-index.c", '#include "cache.h"\n', "#include <cosy/cosy.h>\n"),
+    after("preload-index.c", '#include "cache.h"\n', "#include <cosy/cosy.h>\n"),
     Edit(
         "preload-index.c",
         "static void *preload_thread(void *_data)\n{",
@@ -186,7 +99,7 @@ static void *preload_thread(void *_data)
 
 # dash's `read` reads a byte at a time, since the rest is not its own.
 _DASH = (
-    _after("src/miscbltin.c", '#include "shell.h"\n', "#include <cosy/cosy.h>\n"),
+    after("src/miscbltin.c", '#include "shell.h"\n', "#include <cosy/cosy.h>\n"),
     Edit(
         "src/miscbltin.c",
         "\tgoto start;\n\n\tfor (;;) {\n\t\tswitch (read(0",
@@ -219,12 +132,14 @@ _MADE = (
 
 PACKAGES = {
     "coreutils": Package(
-        _MADE + 'FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
+        # ls -l asks for access control lists only if libacl's headers are there.
+        _MADE + 'printf "#include <acl/libacl.h>\\n" | "$CC" -xc -fsyntax-only - &&'
+        ' FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
         # make makes headers first only for `all`.
         "printf 'include Makefile\\nmade: $(BUILT_SOURCES)\\n' | make -s -f - CC=\"$CC\" made &&"
-        ' make -s -j"$JOBS" CC="$CC" src/du src/chmod src/wc',
-        {"du": "src/du", "chmod": "src/chmod", "wc": "src/wc"},
-        (*_fts("lib/fts.c"), _DU, *_WC),
+        ' make -s -j"$JOBS" CC="$CC" src/du src/chmod src/wc src/ls src/cp',
+        {"du": "src/du", "chmod": "src/chmod", "wc": "src/wc", "ls": "src/ls", "cp": "src/cp"},
+        coreutils.EDITS,
     ),
     "findutils": Package(
         _MADE + './configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
@@ -244,5 +159,19 @@ PACKAGES = {
         'make -s -j"$JOBS" CC="$CC"',
         {"dash": "src/dash"},
         _DASH,
+    ),
+    "tar": Package(
+        _MADE + 'FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux',
+        'for i in gnu lib src; do make -s -j"$JOBS" CC="$CC" -C $i || exit; done',
+        {"tar": "src/tar"},
+        tar.EDITS,
+    ),
+    "rsync": Package(
+        './configure -q CC="$CC" CFLAGS=-O2 --disable-md2man --disable-openssl --disable-xxhash --disable-zstd'
+        " --disable-lz4 --disable-acl-support --disable-xattr-support --disable-iconv --with-included-popt"
+        " --with-included-zlib",
+        'make -s -j"$JOBS" CC="$CC" rsync',
+        {"rsync": "rsync"},
+        rsync.EDITS,
     ),
 }

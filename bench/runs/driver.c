@@ -3,13 +3,14 @@
  * driver.c - runs a program several times, as one user does, in a virtual machine where the clock
  * counts instructions.
  *
- *	driver COUNT PREPARE PROGRAM [ARGUMENT...]
+ *	driver COUNT PREPARE CHECK PROGRAM [ARGUMENT...]
  *
  * Prints a line for each run: its instructions from spawn to exit, its status, a digest of its
  * output, and the instructions that the module's thread has worked for later runs: during this run,
  * on the only processor, where they count in the run as well, and after it.  The next run begins when
- * that thread has nothing left to do.  PREPARE is a command for the shell that makes the input again before each run; empty:
- * none.
+ * that thread has nothing left to do.  PREPARE is a command for the shell that makes the input again
+ * before each run, and CHECK one that runs after it, whose output counts as the program's; either may
+ * be empty.
  */
 #define _GNU_SOURCE
 #include <spawn.h>
@@ -72,12 +73,24 @@ static void background_wait(void)
 		usleep(1000);
 }
 
+/* Runs a program with output to that file; returns its status. */
+static int run(const posix_spawn_file_actions_t *actions, char **argv)
+{
+	int status;
+	pid_t pid;
+
+	if (posix_spawn(&pid, *argv, actions, NULL, argv, environ))
+		fail(*argv);
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	int output = memfd_create("output", 0);
 	posix_spawn_file_actions_t actions;
 
-	if (argc < 4 || output < 0)
+	if (argc < 5 || output < 0)
 		return 2;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
@@ -85,7 +98,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < atoi(argv[1]); i++) {
 		long long begun, took, before, worked;
 		int status;
-		pid_t pid;
 
 		if (*argv[2] && system(argv[2]))
 			fail(argv[2]);
@@ -93,12 +105,16 @@ int main(int argc, char **argv)
 			fail("output");
 		before = module_number("background_ns");
 		begun = now();
-		if (posix_spawn(&pid, argv[3], &actions, NULL, argv + 3, environ))
-			fail(argv[3]);
-		waitpid(pid, &status, 0);
+		status = run(&actions, argv + 4);
 		took = now() - begun;
 		worked = module_number("background_ns");
 		background_wait();
+		if (*argv[3]) {
+			char *check[] = {"/bin/sh", "-c", argv[3], NULL};
+
+			if (run(&actions, check))
+				fail(argv[3]);
+		}
 		printf("run %lld %d %016llx %lld %lld\n", took, status,
 		       (unsigned long long)digest(output), worked - before,
 		       module_number("background_ns") - worked);
