@@ -57,15 +57,39 @@ static bool makesCalls(const Function &F) {
   });
 }
 
-/// Maps each function that has a body here to whether it makes system calls.
-static const StringMap<bool> &bodies() {
-  static const StringMap<bool> Bodies = [] {
-    StringMap<bool> Found;
+/// Returns the number of the only system call that a body names by a constant.
+static std::optional<uint64_t> onlyCall(const Function &F) {
+  std::optional<uint64_t> Only;
+  for (const Instruction &I : instructions(F)) {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *Callee = C ? C->getCalledFunction() : nullptr;
+    if (!Callee || Callee->getName() != "syscall")
+      continue;
+    const auto *Number = dyn_cast<ConstantInt>(C->getArgOperand(0));
+    if (Only || !Number)
+      return std::nullopt;
+    Only = Number->getZExtValue();
+  }
+  return Only;
+}
+
+namespace {
+/// What a body here calls.
+struct Body {
+  bool MakesCalls = false;
+  std::optional<uint64_t> OnlyCall;
+};
+} // namespace
+
+/// Maps each function that has a body here to its calls.
+static const StringMap<Body> &bodies() {
+  static const StringMap<Body> Bodies = [] {
+    StringMap<Body> Found;
     LLVMContext Ctx;
     std::unique_ptr<Module> Runtime = runtimeBodies(Ctx);
     for (const Function &F : *Runtime)
       if (StringRef Name = F.getName(); Name.consume_front(RuntimePrefix))
-        Found[Name] = makesCalls(F);
+        Found[Name] = {makesCalls(F), onlyCall(F)};
     return Found;
   }();
   return Bodies;
@@ -76,7 +100,11 @@ bool cosy::isInRuntime(StringRef LibcName) {
 }
 
 bool cosy::runtimeMakesCalls(StringRef LibcName) {
-  return bodies().lookup(LibcName);
+  return bodies().lookup(LibcName).MakesCalls;
+}
+
+std::optional<uint64_t> cosy::runtimeCall(StringRef LibcName) {
+  return bodies().lookup(LibcName).OnlyCall;
 }
 
 bool cosy::isOfRuntime(const Function &F) {

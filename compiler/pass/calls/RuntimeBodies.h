@@ -5,6 +5,7 @@
 
 #include "llvm/IR/Module.h"
 #include <memory>
+#include <optional>
 
 namespace cosy {
 
@@ -16,6 +17,9 @@ constexpr char RuntimePrefix[] = "__cosy_rt_";
 bool isInRuntime(llvm::StringRef LibcName);
 /// True if there is one, and it makes system calls.
 bool runtimeMakesCalls(llvm::StringRef LibcName);
+/// Returns the number of the system call that the body makes, if it is the only
+/// one.
+std::optional<uint64_t> runtimeCall(llvm::StringRef LibcName);
 /// True for one of these bodies, by its name.
 bool isOfRuntime(const llvm::Function &F);
 

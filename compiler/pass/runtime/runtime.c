@@ -393,6 +393,7 @@ void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 #define SYS_fadvise64	    221
 #define SYS_clock_nanosleep 230
 #define SYS_mknodat	    259
+#define SYS_fchmodat	    268
 #define SYS_ppoll	    271
 #define SYS_utimensat	    280
 
@@ -506,6 +507,14 @@ int RT(posix_fadvise)(int fd, long offset, long len, int advice)
 int RT(mkfifo)(const char *path, unsigned mode)
 {
 	return syscall(SYS_mknodat, AT_FDCWD, path, mode | S_IFIFO, 0);
+}
+
+/* libc emulates flags, or uses newer calls for them. */
+int RT(fchmodat)(int dir, const char *path, unsigned mode, int flags)
+{
+	if (flags)
+		return fchmodat(dir, path, mode, flags);
+	return syscall(SYS_fchmodat, dir, path, mode);
 }
 
 int RT(utimensat)(int dir, const char *path, const struct timespec *times, int flags)

@@ -33,6 +33,7 @@ long syscall(long number, ...);
 int unlink(const char *path);
 int rmdir(const char *path);
 char *getcwd(char *path, size_t size);
+int fchmodat(int dir, const char *path, unsigned mode, int flags);
 int ioctl(int fd, unsigned long request, void *arg);
 int getpid(void);
 int gettid(void);

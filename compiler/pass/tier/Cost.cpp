@@ -528,6 +528,9 @@ private:
     if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
       return lost(COSY_LOSS_STRING);
     if (!W)
+      if (std::optional<uint64_t> Number = runtimeCall(F->getName()))
+        return ofOneCall(*Number);
+    if (!W)
       return plain(isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL);
     if (!W->MakesCalls)
       return ofOperation(Call, F->getName());
