@@ -75,6 +75,7 @@
  *	  readlink.c		readlink, readlinkat
  *	  faccessat.c		access, faccessat, faccessat2
  *	  open.h, open.c	open, openat, close
+ *	  setattr.h, setattr.c	chmod, fchmodat, utimensat
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file
@@ -126,6 +127,7 @@
 #include "fast/attributes.h"
 #include "fast/mount.h"
 #include "fast/permission.h"
+#include "fast/setattr.h"
 #include "fast/symlink.h"
 #include "kernel/symbols.h"
 #include "kernel/types.h"
@@ -164,6 +166,7 @@ static int __init cosy_init(void)
 	cosy_filter_init();
 	cosy_attributes_init();
 	cosy_permission_init();
+	cosy_setattr_init();
 	cosy_symlink_init();
 	cosy_mount_init();
 	cosy_jit_init();

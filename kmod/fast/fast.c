@@ -53,6 +53,9 @@ static __always_inline bool call_has_sites(u32 number)
 	case __NR_close:
 	case __NR_faccessat:
 	case __NR_faccessat2:
+	case __NR_chmod:
+	case __NR_fchmodat:
+	case __NR_utimensat:
 		return true;
 	default:
 		return false;

@@ -89,6 +89,15 @@ static bool add(int number)
 	case SYS_faccessat:
 		SYS(faccessat, folder, "file", R_OK);
 		return true;
+	case SYS_chmod:
+		SYS(chmod, "file", 0644);
+		return true;
+	case SYS_fchmodat:
+		SYS(fchmodat, folder, "file", 0644);
+		return true;
+	case SYS_utimensat:
+		SYS(utimensat, folder, "file", NULL, 0);
+		return true;
 	case SYS_faccessat2:
 		SYS(faccessat2, folder, "file", R_OK, AT_EACCESS);
 		return true;
