@@ -275,8 +275,11 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	if (ret == -ENOTTY || ret == -EBADF || ret == -EPERM)
 		watcher_lost();
 	if (ret || !table_index(table, &read)) {
-		/* Nothing to be had here: not the program's habit. */
-		patience_grow(set, set->patience);
+		/*
+		 * Nothing to be had here: not the program's habit.  EAGAIN may be another thread's READ,
+		 * during which this one runs.
+		 */
+		patience_grow(set, ret == -EAGAIN ? 1 : set->patience);
 		table->asked = 0;
 		return NULL;
 	}
