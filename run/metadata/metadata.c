@@ -277,9 +277,12 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	if (ret || !table_index(table, &read)) {
 		/*
 		 * Nothing to be had here: not the program's habit.  EAGAIN may be another thread's READ,
-		 * during which this one runs.
+		 * which waits for the processor that this thread has.
 		 */
-		patience_grow(set, ret == -EAGAIN ? 1 : set->patience);
+		if (ret != -EAGAIN)
+			patience_grow(set, set->patience);
+		else if (set->patience < 2 * PATIENCE)
+			patience_grow(set, 1);
 		table->asked = 0;
 		return NULL;
 	}
