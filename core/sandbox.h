@@ -122,13 +122,13 @@ bool cosy_piece_leads(const struct cosy_rewrite *w, u32 at);
 
 /* sandbox_piece.c: values of registers, in straight code of a slow copy */
 /* The number of a value that is not known, and a distance from it. */
-struct cosy_value {
+struct cosy_register_value {
 	u32 number;
 	u64 delta;
 };
 void cosy_values_forget(struct cosy_rewrite *w);
 void cosy_values_follow(struct cosy_rewrite *w, u32 at);
-struct cosy_value cosy_value_of(const struct cosy_rewrite *w, u8 reg);
+struct cosy_register_value cosy_value_of(const struct cosy_rewrite *w, u8 reg);
 
 /* sandbox_fetch.c: which loads of a slow copy are fetched together */
 /* A load that takes its bytes from where they were fetched to. */

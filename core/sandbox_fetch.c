@@ -38,10 +38,10 @@ enum { MAX_SLOW = 512, MAX_FETCHES = MAX_SLOW / 2, MAX_OPEN = 4, MAX_REPEATS = 3
 enum { WORDS_FOR_A_LOAD = 6 };
 
 struct fetch {
-	struct cosy_value place; /* of the leader */
-	s32 low, high;		 /* bytes of the loads, counted from there */
-	s32 size, widest;	 /* of the widest load, and its first byte */
-	u32 first, last;	 /* the leader, the last follower */
+	struct cosy_register_value place; /* of the leader */
+	s32 low, high;			  /* bytes of the loads, counted from there */
+	s32 size, widest;		  /* of the widest load, and its first byte */
+	u32 first, last;		  /* the leader, the last follower */
 	u32 loads;
 	bool frozen; /* a store beside it came since: it takes in no more bytes */
 	u32 word;    /* of COSY_FETCH_PLACE, or COSY_FETCH_WORDS: made by single loads */
@@ -141,7 +141,7 @@ static void open_fetch(struct cosy_fetches *f, u32 index)
 static void plan_load(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
-	struct cosy_value place = cosy_value_of(w, insn->src_reg);
+	struct cosy_register_value place = cosy_value_of(w, insn->src_reg);
 	const s32 size = cosy_access_size(insn);
 	struct cosy_fetches *f = w->fetches;
 	struct fetch *fetch;
@@ -178,7 +178,7 @@ static void plan_load(struct cosy_rewrite *w, u32 at)
 static void plan_store(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
-	const struct cosy_value base = cosy_value_of(w, insn->dst_reg);
+	const struct cosy_register_value base = cosy_value_of(w, insn->dst_reg);
 	const s32 size = cosy_access_size(insn);
 	struct cosy_fetches *f = w->fetches;
 	u32 i, left = 0;
@@ -200,11 +200,11 @@ static void plan_store(struct cosy_rewrite *w, u32 at)
 static bool plan_repeat(struct cosy_rewrite *w, u32 at, u32 index)
 {
 	struct cosy_fetches *f = w->fetches;
-	const struct cosy_value *place = &f->fetches[index].place;
+	const struct cosy_register_value *place = &f->fetches[index].place;
 	u8 reg;
 
 	for (reg = 0; reg < 10 && f->repeat_cnt < MAX_REPEATS; reg++) {
-		const struct cosy_value value = cosy_value_of(w, reg);
+		const struct cosy_register_value value = cosy_value_of(w, reg);
 
 		if (value.number != place->number)
 			continue;

@@ -601,9 +601,9 @@ void cosy_values_follow(struct cosy_rewrite *w, u32 at)
 	plan_registers(w->pieces, &w->program->insns[at]);
 }
 
-struct cosy_value cosy_value_of(const struct cosy_rewrite *w, u8 reg)
+struct cosy_register_value cosy_value_of(const struct cosy_rewrite *w, u8 reg)
 {
 	const struct known *known = &w->pieces->regs[reg];
 
-	return (struct cosy_value){known->value, known->delta};
+	return (struct cosy_register_value){known->value, known->delta};
 }

@@ -43,7 +43,7 @@ MUTANTS = [
     Mutant(
         "image-verify",
         "kmod/load/image.c",
-        "how->based ? cosy_verify(code, how->size, &problem) : 0;",
+        "how->based ? cosy_verify(code, how, &problem) : 0;",
         "0;",
         harmless="core's sandbox makes no code that is refused",
     ),
