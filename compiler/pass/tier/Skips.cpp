@@ -225,12 +225,22 @@ private:
     });
   }
 
+  /// Functions that call each other at their beginning, followed at most.
+  static constexpr unsigned MaxDepth = 4;
+
   /// True for a call of a function that only tests a few values, or usually
-  /// does no more: LLVM inlines that part.
-  static bool isShortCall(const Instruction &I) {
+  /// does no more: LLVM inlines that part.  A function that begins with a call
+  /// of one that is not short, such as strlen, is not short either.
+  static bool isShortCall(const Instruction &I, unsigned Depth = 0) {
     const Function *F = cast<CallBase>(I).getCalledFunction();
-    return F && !F->isDeclaration() && !hasLoops(*F) &&
-           F->getInstructionCount() <= MaxShort;
+    return F && !F->isDeclaration() && Depth < MaxDepth && !hasLoops(*F) &&
+           F->getInstructionCount() <= MaxShort &&
+           none_of(
+               F->front(),
+               [&](const Instruction &Inner) {
+                 return isa<CallBase>(Inner) && !isa<IntrinsicInst>(Inner) &&
+                        !isShortCall(Inner, Depth + 1);
+               });
   }
 
   static bool hasLoops(const Function &F) {

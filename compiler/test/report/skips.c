@@ -156,3 +156,43 @@ long computes(int n)
 	COSY_END;
 	return sum;
 }
+
+static int join(char *path, size_t size, const char *directory, const char *name)
+{
+	size_t length = strlen(directory), more = strlen(name) + 1;
+
+	if (length + 1 + more > size)
+		return -1;
+	memcpy(path, directory, length);
+	path[length] = '/';
+	memcpy(path + length + 1, name, more);
+	return 0;
+}
+
+static int find(const char *const *directories, int count, const char *name)
+{
+	char path[256];
+	struct stat st;
+
+	for (int i = 0; i < count; i++) {
+		if (join(path, sizeof(path), directories[i], name))
+			continue;
+		if (!stat(path, &st) && S_ISREG(st.st_mode))
+			return i;
+	}
+	return -1;
+}
+
+// A short function that makes other calls leaves its loop worth counting.
+long find_all(const char *const *directories, long count)
+{
+	long found = 0;
+
+	// CHECK: skips.c:[[#@LINE+1]]:2: remark: gain: entering the kernel costs {{[0-9]?[0-9]?[0-9]?[0-9]}}, an iteration of its loop saves {{[1-9][0-9][0-9]}} instructions;
+	COSY_START;
+	for (long at = 0; at < count; at++)
+		if (find(directories, 3, at % 1000 == 500 ? "missing" : "log") >= 0)
+			found++;
+	COSY_END;
+	return found;
+}
