@@ -110,14 +110,14 @@ static std::string nameOf(const Extracted &Region) {
   if (const DILocation *L = R.Where.get())
     File = L->getFilename().str();
   StringRef Symbol = R.Host->getName();
-  if (R.Arrival || R.OfCopy)
+  if (R.Arrival)
     Symbol.consume_back(".twin");
   std::string Function = shownName(Symbol);
   return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line, Function)
              .str() +
-         (Region.Outer || Region.OfCopy ? ", from a loop on"
-          : Region.Arrival              ? ", from its entry on"
-                                        : "");
+         (Region.Outer     ? ", from a loop on"
+          : Region.Arrival ? ", from its entry on"
+                           : "");
 }
 
 static bool applies(Stage::Condition When, Try How, bool Changed) {

@@ -87,30 +87,12 @@ regionsOf(const Function &F, const std::vector<Extracted> &Regions,
   return Ret;
 }
 
-using WaysIn = std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>;
-
-/// Compiles a way in at a function that recurses and adds it to Ret; false: it
-/// is dropped.
-static bool compileWayIn(Extracted &E, WaysIn &Ret) {
-  auto C = std::make_unique<Compound>();
-  Reasons Why;
-  if (!compileRegion(E, *C, Why)) {
-    dropLoopEntry(E);
-    return false;
-  }
-  C->Saves = E.OfCopy ? E.OfCopy->Saves : *E.Arrival;
-  C->Skips = E.OfCopy ? E.OfCopy->Skips : 0;
-  C->Calls = E.OfCopy ? E.OfCopy->Calls : E.ArrivalCalls;
-  Ret.push_back({E, std::move(C)});
-  return true;
-}
-
 /// Compiles a region's further ways in, at its loops and where it recurses, and
 /// estimates what the region and they will save.
-static WaysIn compileWaysIn(Extracted &R, Compound &Entry,
-                            ArrayRef<Function *> Hosts,
-                            FunctionAnalysisManager &FAM) {
-  WaysIn Ret;
+static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
+compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
+              FunctionAnalysisManager &FAM) {
+  std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
   inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
   markWidened(*R.Body->getParent(), Entry.Widened);
@@ -134,17 +116,16 @@ static WaysIn compileWaysIn(Extracted &R, Compound &Entry,
     C->Calls = Entry.Cost.RoundCalls[I];
     Ret.push_back({Loops[I], std::move(C)});
   }
-  for (RecursionWays &Ways : enterRecursion(R, In, Entry.Cost, FAM)) {
-    size_t Before = Ret.size();
-    for (Extracted &Head : Ways.Heads)
-      compileWayIn(Head, Ret);
-    SmallVector<Extracted *, 2> Heads;
-    for (size_t I = Before; I < Ret.size(); ++I)
-      Heads.push_back(&Ret[I].first);
-    if (Heads.empty())
-      compileWayIn(Ways.Entry, Ret);
-    else
-      enterAtHeads(Ways.Entry, Heads);
+  for (Extracted &E : enterRecursion(R, In, Entry.Cost, FAM)) {
+    auto C = std::make_unique<Compound>();
+    Reasons Why;
+    if (!compileRegion(E, *C, Why)) {
+      dropLoopEntry(E);
+      continue;
+    }
+    C->Saves = *E.Arrival;
+    C->Calls = E.ArrivalCalls;
+    Ret.push_back({E, std::move(C)});
   }
   Entry.NumLoops = Ret.size();
   return Ret;
@@ -204,11 +185,12 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     Compounds.push_back(compileAndReport(R, Summed));
 
   // Compile the heads last: reports on a region are about its entry.
-  std::vector<WaysIn> Heads;
+  std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>
+      Heads;
   for (size_t I = 0; I < Regions.size(); ++I)
     Heads.push_back(Compounds[I]
                         ? compileWaysIn(Regions[I], *Compounds[I], Marked, FAM)
-                        : WaysIn());
+                        : decltype(Heads)::value_type());
   for (size_t I = 0; I < Regions.size(); ++I)
     if (Compounds[I]) {
       reportGain(Regions[I], *Compounds[I]);

@@ -66,7 +66,7 @@ void cosy::lowerVariadic(BpfModule &B) {
       auto *C = dyn_cast<CallBase>(&I);
       const Function *Callee = C ? C->getCalledFunction() : nullptr;
       if (!Callee || Callee->isDeclaration() || !Callee->isVarArg() ||
-          (IsRegion(F) && !C->hasFnAttr(CallOutAttr)) || !takesWords(*C))
+          IsRegion(F) || !takesWords(*C))
         continue;
       const auto *Host =
           dyn_cast_or_null<Function>(B.HostGlobals.lookup(Callee->getName()));

@@ -12,8 +12,8 @@
 
 namespace cosy {
 
-/// The head of a loop that counts its iterations there: a loop of a function
-/// that Recursion.cpp copied.
+/// The head of a loop that counts its iterations there, but has no way into the
+/// kernel: a loop of a function that Recursion.cpp copied.
 struct CountedHead {
   llvm::BasicBlock *Head;
   llvm::Value *Made;    ///< See Extracted::Made.
@@ -69,12 +69,9 @@ struct Extracted {
   std::optional<int64_t> Arrival;
   /// With Arrival: the system calls that such a call makes, see CallParts.
   int64_t ArrivalCalls = 0;
-  /// At the head of a loop of such a copy.
-  std::optional<CountedHead> OfCopy;
-  /// With Arrival or OfCopy: the counted loops of Copies that have no way in.
+  /// With Arrival: the counted loops of Copies.
   llvm::SmallVector<CountedHead, 4> Counted;
-  /// With Arrival or OfCopy: Host, and the copies of functions that it calls,
-  /// as far as no other way in has them.
+  /// With Arrival: Host, and the copies of functions that it calls.
   llvm::SmallVector<llvm::Function *, 4> Copies;
 };
 

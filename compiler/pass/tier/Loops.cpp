@@ -376,19 +376,13 @@ static std::optional<MovedLocal> movedLocal(Value &Local, const AllocaInst *A,
                     IsHosts};
 }
 
-/// The locals of F that a compound which goes on in F may have a copy of.
-static SmallVector<MovedLocal, 4> ownLocals(Function &F) {
+/// The locals that a loop's compound may have a copy of.
+static SmallVector<MovedLocal, 4> movedLocals(const Extracted &R) {
   SmallVector<MovedLocal, 4> Ret;
-  for (Instruction &I : F.getEntryBlock())
+  for (Instruction &I : R.Body->getEntryBlock())
     if (auto *A = dyn_cast<AllocaInst>(&I))
       if (auto Local = movedLocal(*A, A, /*IsHosts=*/false))
         Ret.push_back(std::move(*Local));
-  return Ret;
-}
-
-/// The locals that a loop's compound may have a copy of.
-static SmallVector<MovedLocal, 4> movedLocals(const Extracted &R) {
-  SmallVector<MovedLocal, 4> Ret = ownLocals(*R.Body);
   // When a compound is unwound or jumped out of, the host goes on with its own
   // locals, so they are not copied.
   if (R.Host->hasPersonalityFn() || R.Host->callsFunctionThatReturnsTwice())
@@ -507,18 +501,6 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
     Ret.push_back(E);
   }
   return Ret;
-}
-
-Function *cosy::continueAtHead(Function &F, BasicBlock *Head,
-                               SmallVectorImpl<Value *> &Live) {
-  LoopEntry Loop(F, Head, F.arg_size());
-  if (!Loop.canEnter())
-    return nullptr;
-  append_range(Live, Loop.Live);
-  SmallVector<MovedLocal, 4> Locals = ownLocals(F);
-  ++NumHeads;
-  NumMoved += Locals.size();
-  return Loop.create(Locals);
 }
 
 void cosy::dropLoopEntry(Extracted &Head) {

@@ -25,11 +25,6 @@ llvm::SmallVector<llvm::BasicBlock *, 4> waysIn(Extracted &R);
 std::vector<Extracted> enterLoops(Extracted &R,
                                   llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
                                   const RegionCost &Cost);
-/// Makes a function that goes on from the head of a loop of F, and returns what
-/// F does.  Its arguments are the values that are alive there, which are added
-/// to Live.  Null: some value cannot be an argument.
-llvm::Function *continueAtHead(llvm::Function &F, llvm::BasicBlock *Head,
-                               llvm::SmallVectorImpl<llvm::Value *> &Live);
 /// Returns the heads of a function's loops whose iterations can be counted.
 llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
 /// Makes a value of a loop of the twin: whether its previous iteration made a

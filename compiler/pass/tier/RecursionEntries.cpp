@@ -9,11 +9,6 @@
 // one call of the function.  Calls from outside the region go to the function
 // itself, which counts nothing.
 //
-// A copy that recurses in a loop enters at the loop's head instead, by a
-// compound that makes the rest of the call.  So the callers of a copy that has
-// entered go on in the kernel from their next iterations, and need not end
-// natively what they have begun.
-//
 //   define i64 @below(i32 %dir)      define i64 @below.twin(i32 %dir)
 //     ...                              <count>, to leave or to native
 //     %n = call i64 @below(i32 %d)   leave:
@@ -26,8 +21,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tier/RecursionEntries.h"
-#include "calls/LibcCalls.h"
-#include "calls/LibcFunctions.h"
 #include "region/Extracted.h"
 #include "region/Normalize.h"
 #include "tier/Cost.h"
@@ -36,9 +29,7 @@
 #include "tier/Recursion.h"
 #include "tier/RegionCost.h"
 #include "llvm/ADT/Statistic.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -52,11 +43,6 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumRecursions,
                          "Number of functions with a way in at their entry");
-ALWAYS_ENABLED_STATISTIC(NumLoops,
-                         "Number of loops that recurse with a way in");
-
-/// Heads of one function with a way in; each is one more compound.
-static constexpr unsigned MaxHeads = 2;
 
 /// Has calls of the copied functions go to the copies.
 static void redirectCalls(Function &F,
@@ -68,15 +54,15 @@ static void redirectCalls(Function &F,
 }
 
 /// Makes what a compound runs: one call of F, whose result is an output.
-static Function *createEntry(Function &F, const Twine &Name) {
+static Function *createEntry(Function &F) {
   LLVMContext &Ctx = F.getContext();
   Type *Result = F.getReturnType();
   SmallVector<Type *, 8> Types(F.getFunctionType()->params());
   if (!Result->isVoidTy())
     Types.push_back(PointerType::get(Ctx, 0));
-  Function *Entry =
-      Function::Create(FunctionType::get(Type::getVoidTy(Ctx), Types, false),
-                       GlobalValue::InternalLinkage, Name, F.getParent());
+  Function *Entry = Function::Create(
+      FunctionType::get(Type::getVoidTy(Ctx), Types, false),
+      GlobalValue::InternalLinkage, F.getName() + ".entry", F.getParent());
   IRBuilder<> B(BasicBlock::Create(Ctx, "entry", Entry));
   SmallVector<Value *, 8> Args;
   for (unsigned I = 0; I < F.arg_size(); ++I)
@@ -89,26 +75,17 @@ static Function *createEntry(Function &F, const Twine &Name) {
   return Entry;
 }
 
-/// Describes a way in to a copy of F by a compound that runs Body.
-static Extracted wayInto(const Extracted &R, Function &F, Function &Copy,
-                         Function *Body) {
-  Extracted E;
-  E.Host = &Copy;
-  E.Body = E.Twin = Body;
-  E.NumInputs = Body->arg_size();
-  if (!F.getReturnType()->isVoidTy()) {
-    --E.NumInputs;
-    E.Outputs.push_back(F.getReturnType());
-  }
-  E.Line = R.Line;
-  E.Where = R.Where;
-  return E;
-}
-
 /// Describes the way in at the entry of F's copy, which splitEntry makes.
 static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
                        const RegionCost &Cost) {
-  Extracted E = wayInto(R, F, Copy, createEntry(F, F.getName() + ".entry"));
+  Extracted E;
+  E.Host = &Copy;
+  E.Body = E.Twin = createEntry(F);
+  E.NumInputs = F.arg_size();
+  if (!F.getReturnType()->isVoidTy())
+    E.Outputs.push_back(F.getReturnType());
+  E.Line = R.Line;
+  E.Where = R.Where;
   // Below the first of these calls the kernel is not entered again.
   E.Arrival = Cost.SureEntry + COSY_COST_RUN;
   E.ArrivalCalls = Cost.EntryCalls;
@@ -116,27 +93,32 @@ static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
   return E;
 }
 
-/// Splits a copy before At and makes the call there, after which the copy
-/// returns: see the banner.
-static void splitCopy(Extracted &E, Instruction *At, ArrayRef<Value *> Inputs) {
+/// Splits a copy's entry and makes the call there: see the banner.
+static void splitEntry(Extracted &E) {
   Function &Copy = *E.Host;
   LLVMContext &Ctx = Copy.getContext();
   Type *Result = Copy.getReturnType();
-  BasicBlock *Before = At->getParent();
-  Value *Out = nullptr;
-  if (!Result->isVoidTy())
-    Out = IRBuilder<>(&Copy.getEntryBlock(), Copy.getEntryBlock().begin())
-              .CreateAlloca(Result);
-  E.Round = SplitBlock(Before, At);
+  BasicBlock &Top = Copy.getEntryBlock();
+  // Locals stay where LLVM takes them for part of the frame.
+  Instruction *At = &*Top.getFirstNonPHIOrDbgOrAlloca();
+  for (Instruction &I :
+       make_early_inc_range(make_range(At->getIterator(), Top.end())))
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
+      A->moveBefore(At);
+  IRBuilder<> B(At);
+  Value *Out = Result->isVoidTy() ? nullptr : B.CreateAlloca(Result);
+  E.Round = SplitBlock(&Top, At);
   BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", &Copy, E.Round);
-  Before->getTerminator()->eraseFromParent();
+  Top.getTerminator()->eraseFromParent();
   // emitHostCode will replace the condition.
   BranchInst::Create(Leave, E.Round, PoisonValue::get(Type::getInt1Ty(Ctx)),
-                     Before);
-  SmallVector<Value *, 8> Args(Inputs);
+                     &Top);
+  SmallVector<Value *, 8> Args;
+  for (Argument &A : Copy.args())
+    Args.push_back(&A);
   if (Out)
     Args.push_back(Out);
-  IRBuilder<> B(Leave);
+  B.SetInsertPoint(Leave);
   if (DISubprogram *SP = Copy.getSubprogram())
     B.SetCurrentDebugLocation(DILocation::get(Ctx, SP->getScopeLine(), 0, SP));
   E.Call = B.CreateCall(E.Body, Args);
@@ -144,89 +126,6 @@ static void splitCopy(Extracted &E, Instruction *At, ArrayRef<Value *> Inputs) {
     B.CreateRet(B.CreateLoad(Result, Out));
   else
     B.CreateRetVoid();
-}
-
-static void splitEntry(Extracted &E) {
-  BasicBlock &Top = E.Host->getEntryBlock();
-  // Locals stay where LLVM takes them for part of the frame.
-  Instruction *At = &*Top.getFirstNonPHIOrDbgOrAlloca();
-  for (Instruction &I :
-       make_early_inc_range(make_range(At->getIterator(), Top.end())))
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
-      A->moveBefore(At);
-  SmallVector<Value *, 8> Args;
-  for (Argument &A : E.Host->args())
-    Args.push_back(&A);
-  splitCopy(E, At, Args);
-}
-
-/// Returns those of a function's counted loops that recurse, by their heads: of
-/// loops in each other the inner one, which goes on with the others.
-static SmallVector<BasicBlock *, 2> recursingHeads(Function &F,
-                                                   const Recursion &In) {
-  DominatorTree DT(F);
-  LoopInfo LI(DT);
-  SmallVector<BasicBlock *, 4> Counted = countedHeads(F);
-  SmallVector<BasicBlock *, 2> Ret;
-  for (Instruction &I : instructions(F)) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call || !is_contained(In.Recursing, Call->getCalledFunction()))
-      continue;
-    const Loop *L = LI.getLoopFor(I.getParent());
-    while (L && !is_contained(Counted, L->getHeader()))
-      L = L->getParentLoop();
-    if (L && !is_contained(Ret, L->getHeader()) && Ret.size() < MaxHeads)
-      Ret.push_back(L->getHeader());
-  }
-  return Ret;
-}
-
-/// Has the compound that runs a function leave for the function's reports and
-/// the like, as compounds do where the function is called, and come back.
-static void leaveForCalls(Function &F) {
-  for (Instruction &I : instructions(F)) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (Callee && !Callee->isIntrinsic() &&
-        (Callee->isDeclaration()
-             ? canCallOut(*Call) && !isCovered(libcName(*Call))
-             : Callee->isVarArg()))
-      Call->addFnAttr(Attribute::get(F.getContext(), CallOutAttr));
-  }
-}
-
-/// Makes the way in at the head of a loop of F's copy; false if it cannot be.
-static bool enterHead(const Extracted &R, Function &F, BasicBlock *Head,
-                      const CountedHead &Counted, ValueToValueMapTy &Map,
-                      std::vector<Extracted> &Ret) {
-  SmallVector<Value *, 16> Live;
-  Function *Rest = continueAtHead(F, Head, Live);
-  if (!Rest)
-    return false;
-  Function *Body = createEntry(*Rest, "");
-  Body->takeName(Rest);
-  auto *Call = cast<CallInst>(*Rest->user_begin());
-  InlineFunctionInfo Info;
-  InlineResult Done = InlineFunction(*Call, Info, /*MergeAttributes=*/false,
-                                     /*CalleeAAR=*/nullptr,
-                                     /*InsertLifetime=*/false);
-  if (!Done.isSuccess()) {
-    Body->eraseFromParent();
-    Rest->eraseFromParent();
-    return false;
-  }
-  Rest->eraseFromParent();
-  leaveForCalls(*Body);
-  Extracted E = wayInto(R, F, *Counted.Head->getParent(), Body);
-  E.OfCopy = Counted;
-  E.Made = Counted.Made;
-  SmallVector<Value *, 16> Inputs;
-  for (Value *V : Live)
-    Inputs.push_back(Map[V]);
-  splitCopy(E, &*Counted.Head->getFirstNonPHIIt(), Inputs);
-  ++NumLoops;
-  Ret.push_back(std::move(E));
-  return true;
 }
 
 static Function *copyFunction(Function &F, ValueToValueMapTy &Map) {
@@ -237,15 +136,11 @@ static Function *copyFunction(Function &F, ValueToValueMapTy &Map) {
 }
 
 /// Records the loops of a copy whose iterations count, and what they save.
-static void countLoops(Extracted &E, Function &F, ValueToValueMapTy &Map,
-                       const RegionCost &Cost) {
-  Function &Copy = *cast<BasicBlock>(Map[&F.getEntryBlock()])->getParent();
-  SmallVector<BasicBlock *, 4> Heads = countedHeads(F);
-  for (size_t I = 0; I < Heads.size(); ++I) {
-    auto *Head = cast<BasicBlock>(Map[Heads[I]]);
-    E.Counted.push_back({Head, keepMade(Copy, Head), Cost.SureRounds[I],
+static void countLoops(Extracted &E, Function &Copy, const RegionCost &Cost) {
+  SmallVector<BasicBlock *, 4> Heads = countedHeads(Copy);
+  for (size_t I = 0; I < Heads.size(); ++I)
+    E.Counted.push_back({Heads[I], keepMade(Copy, Heads[I]), Cost.SureRounds[I],
                          Cost.Skips[I], Cost.RoundCalls[I]});
-  }
 }
 
 /// Takes the calls of F that count where they are made out of its cost.  The
@@ -265,25 +160,11 @@ static SmallVector<SeldomCall, 4> seldomCalls(Function &F, const Recursion &In,
   return Ret;
 }
 
-/// Makes the ways in at the loops of F's copy, whose entry has one.
-static void enterHeads(const Extracted &R, Function &F, const Recursion &In,
-                       ValueToValueMapTy &Map, RecursionWays &Ways) {
-  for (BasicBlock *Head : recursingHeads(F, In)) {
-    Value *InCopy = Map[Head];
-    auto Counted = find_if(Ways.Entry.Counted, [&](const CountedHead &H) {
-      return H.Head == InCopy;
-    });
-    enterHead(R, F, Head, *Counted, Map, Ways.Heads);
-  }
-}
-
-std::vector<RecursionWays> cosy::enterRecursion(Extracted &R,
-                                                const Recursion &In,
-                                                RegionCost &Whole,
-                                                FunctionAnalysisManager &FAM) {
-  std::vector<RecursionWays> Ret;
+std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
+                                            RegionCost &Whole,
+                                            FunctionAnalysisManager &FAM) {
+  std::vector<Extracted> Ret;
   DenseMap<Function *, Function *> Copies;
-  std::vector<ValueToValueMapTy> Maps(In.Copied.size());
   SmallVector<RegionCost, 8> Costs(In.Copied.size());
   SmallVector<SmallVector<SeldomCall, 4>, 8> Seldom(In.Copied.size());
   for (size_t I = 0; I < In.Copied.size(); ++I) {
@@ -294,8 +175,9 @@ std::vector<RecursionWays> cosy::enterRecursion(Extracted &R,
     estimateGain(F, countedHeads(F), In, Costs[I]);
     addCost(Whole, Costs[I], is_contained(In.Entered, &F));
     Seldom[I] = seldomCalls(F, In, Costs[I]);
-    Copies[&F] = copyFunction(F, Maps[I]);
-    mapSeldom(Seldom[I], Maps[I]);
+    ValueToValueMapTy Map;
+    Copies[&F] = copyFunction(F, Map);
+    mapSeldom(Seldom[I], Map);
   }
   for (auto [F, Copy] : Copies)
     redirectCalls(*Copy, Copies);
@@ -308,31 +190,13 @@ std::vector<RecursionWays> cosy::enterRecursion(Extracted &R,
   for (size_t I = 0; I < In.Copied.size(); ++I) {
     Function &F = *In.Copied[I], &Copy = *Copies[&F];
     if (is_contained(In.Entered, &F))
-      Ret.push_back({wayIn(R, F, Copy, Costs[I]), {}});
+      Ret.push_back(wayIn(R, F, Copy, Costs[I]));
     // The first of them is one that is entered.
-    Extracted &Entry = Ret.back().Entry;
-    countLoops(Entry, F, Maps[I], Costs[I]);
-    append_range(Entry.Seldom, Seldom[I]);
-    Entry.Copies.push_back(&Copy);
-    if (is_contained(In.Entered, &F))
-      enterHeads(R, F, In, Maps[I], Ret.back());
+    countLoops(Ret.back(), Copy, Costs[I]);
+    append_range(Ret.back().Seldom, Seldom[I]);
+    Ret.back().Copies.push_back(&Copy);
   }
-  for (RecursionWays &Ways : Ret)
-    splitEntry(Ways.Entry);
+  for (Extracted &E : Ret)
+    splitEntry(E);
   return Ret;
-}
-
-void cosy::enterAtHeads(Extracted &Entry, ArrayRef<Extracted *> Heads) {
-  Extracted &First = *Heads.front();
-  erase_if(Entry.Counted, [&](const CountedHead &H) {
-    return any_of(Heads,
-                  [&](Extracted *E) { return E->OfCopy->Head == H.Head; });
-  });
-  First.Counted = std::move(Entry.Counted);
-  First.Copies = std::move(Entry.Copies);
-  First.Seldom = std::move(Entry.Seldom);
-  // The call of the function still counts where its code begins.
-  First.Seldom.push_back({&*Entry.Round->getFirstInsertionPt(), *Entry.Arrival,
-                          nullptr, nullptr, 0, Entry.ArrivalCalls});
-  dropLoopEntry(Entry);
 }
