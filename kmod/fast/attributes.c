@@ -88,13 +88,11 @@ static const s8 *shmem_setting __ro_after_init;
 
 void __init cosy_attributes_init(void)
 {
-	void *getattr = cosy_unexported("security_inode_getattr");
 	struct file *file;
 
-	if (!getattr)
+	if (!cosy_static_call_find(cosy_hook_getattr, "security_inode_getattr"))
 		return;
 	shmem_setting = cosy_unexported_data("shmem_huge");
-	static_call_update(cosy_hook_getattr, (typeof(&hook_getattr_none))getattr);
 	file = cosy_shmem_file("cosy");
 	if (IS_ERR(file))
 		return;

@@ -75,29 +75,23 @@ s64 cosy_access_check(const struct path *path, u32 mode)
 	return access_check(path, mode);
 }
 
+static __always_inline s64 access_path(struct cosy_activation *run, const struct path *path,
+				       void *mode)
+{
+	return access_check(path, *(u32 *)mode);
+}
+
 static noinline s64 access_named(struct cosy_activation *run, s32 dirfd, u64 name, u32 mode,
 				 s32 flags)
 {
 	const bool follow = !(flags & AT_SYMLINK_NOFOLLOW);
-	struct cosy_found found __cosy_uninitialized;
-	s64 result;
 
 	if (unlikely((mode & ~S_IRWXO) || (flags & ~ACCESS_SERVED_FLAGS)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!(flags & AT_EACCESS) && !user_is_real()))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* Programs query a name several times, or the names of a directory in turn. */
-	result = cosy_find_near(run, dirfd, name, follow);
-	if (likely(!result))
-		return access_check(&run->names.child, mode);
-	if (result != COSY_ORDINARY)
-		return result;
-	result = cosy_find(run, dirfd, name, follow, true, &found);
-	if (unlikely(result))
-		return result;
-	result = access_check(&found.path, mode);
-	cosy_found_put(run, dirfd, &found);
-	return result;
+	return cosy_use_named(run, dirfd, name, follow, access_path, &mode);
 }
 
 s64 cosy_fast_access(struct cosy_activation *run, const u64 *r)

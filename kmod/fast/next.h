@@ -138,4 +138,27 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
  */
 s64 cosy_find_near(struct cosy_activation *run, s32 dirfd, u64 address, bool follow);
 
+/*
+ * Finds the file of a name, near the last one or by the whole path, and returns the result of `use`
+ * for it.  An error or COSY_ORDINARY: it was not found, and `use` not called.
+ */
+static __always_inline s64 cosy_use_named(
+	struct cosy_activation *run, s32 dirfd, u64 address, bool follow,
+	s64 (*use)(struct cosy_activation *run, const struct path *path, void *with), void *with)
+{
+	struct cosy_found found __cosy_uninitialized;
+	s64 result = cosy_find_near(run, dirfd, address, follow);
+
+	if (likely(!result))
+		return use(run, &run->names.child, with);
+	if (result != COSY_ORDINARY)
+		return result;
+	result = cosy_find(run, dirfd, address, follow, true, &found);
+	if (unlikely(result))
+		return result;
+	result = use(run, &found.path, with);
+	cosy_found_put(run, dirfd, &found);
+	return result;
+}
+
 #endif /* COSY_NEXT_H */

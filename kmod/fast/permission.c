@@ -20,12 +20,7 @@ static bool permission_known __ro_after_init;
 
 void __init cosy_permission_init(void)
 {
-	void *permission = cosy_unexported("security_inode_permission");
-
-	if (!permission)
-		return;
-	static_call_update(cosy_hook_permission, (typeof(&hook_permission_none))permission);
-	permission_known = true;
+	permission_known = cosy_static_call_find(cosy_hook_permission, "security_inode_permission");
 }
 
 int cosy_may_search(const struct path *dir)

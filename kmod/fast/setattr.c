@@ -35,16 +35,8 @@ static bool chmod_known __ro_after_init, utimes_known __ro_after_init;
 
 void __init cosy_setattr_init(void)
 {
-	void *chmod = cosy_unexported("chmod_common"), *utimes = cosy_unexported("vfs_utimes");
-
-	if (chmod) {
-		static_call_update(cosy_chmod_common, (typeof(&chmod_none))chmod);
-		chmod_known = true;
-	}
-	if (utimes) {
-		static_call_update(cosy_vfs_utimes, (typeof(&utimes_none))utimes);
-		utimes_known = true;
-	}
+	chmod_known = cosy_static_call_find(cosy_chmod_common, "chmod_common");
+	utimes_known = cosy_static_call_find(cosy_vfs_utimes, "vfs_utimes");
 }
 
 /*
@@ -66,32 +58,19 @@ static bool setattr_begin(struct cosy_activation *run, const struct path *path)
 
 /* --- chmod and fchmodat ---------------------------------------------------------------------- */
 
-static s64 chmod_path(struct cosy_activation *run, const struct path *path, umode_t mode)
+static s64 chmod_path(struct cosy_activation *run, const struct path *path, void *mode)
 {
 	if (unlikely(!setattr_begin(run, path)))
 		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
-	return static_call(cosy_chmod_common)(path, mode);
+	return static_call(cosy_chmod_common)(path, *(umode_t *)mode);
 }
 
 static noinline s64 chmod_named(struct cosy_activation *run, s32 dirfd, u64 name, umode_t mode)
 {
-	struct cosy_found found __cosy_uninitialized;
-	s64 result;
-
 	if (unlikely(!chmod_known))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* Programs change what they have asked for just before, or the names of a directory in turn. */
-	result = cosy_find_near(run, dirfd, name, true);
-	if (likely(!result))
-		return chmod_path(run, &run->names.child, mode);
-	if (result != COSY_ORDINARY)
-		return result;
-	result = cosy_find(run, dirfd, name, true, true, &found);
-	if (unlikely(result))
-		return result;
-	result = chmod_path(run, &found.path, mode);
-	cosy_found_put(run, dirfd, &found);
-	return result;
+	return cosy_use_named(run, dirfd, name, true, chmod_path, &mode);
 }
 
 s64 cosy_fast_chmod(struct cosy_activation *run, const u64 *r)
@@ -130,9 +109,10 @@ static bool times_read(const struct cosy_activation *run, u64 from, struct new_t
 	return user[0].tv_nsec != UTIME_OMIT || user[1].tv_nsec != UTIME_OMIT;
 }
 
-static s64 utimes_path(struct cosy_activation *run, const struct path *path,
-		       struct new_times *times)
+static s64 utimes_path(struct cosy_activation *run, const struct path *path, void *with)
 {
+	struct new_times *times = with;
+
 	if (unlikely(!setattr_begin(run, path)))
 		return cosy_guard_failed(run, COSY_GUARD_FS_CONSTANT);
 	return static_call(cosy_vfs_utimes)(path, times->given ? times->time : NULL);
@@ -142,26 +122,14 @@ static noinline s64 utimes_named(struct cosy_activation *run, s32 dirfd, u64 nam
 				 s32 flags)
 {
 	const bool follow = !(flags & AT_SYMLINK_NOFOLLOW);
-	struct cosy_found found __cosy_uninitialized;
 	struct new_times times __cosy_uninitialized;
-	s64 result;
 
 	/* Without a name it is about the descriptor. */
 	if (unlikely(!utimes_known || !name || (flags & ~AT_SYMLINK_NOFOLLOW)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!times_read(run, from, &times)))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	result = cosy_find_near(run, dirfd, name, follow);
-	if (likely(!result))
-		return utimes_path(run, &run->names.child, &times);
-	if (result != COSY_ORDINARY)
-		return result;
-	result = cosy_find(run, dirfd, name, follow, true, &found);
-	if (unlikely(result))
-		return result;
-	result = utimes_path(run, &found.path, &times);
-	cosy_found_put(run, dirfd, &found);
-	return result;
+	return cosy_use_named(run, dirfd, name, follow, utimes_path, &times);
 }
 
 s64 cosy_fast_utimensat(struct cosy_activation *run, const u64 *r)

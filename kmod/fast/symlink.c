@@ -27,12 +27,7 @@ static bool follow_known __ro_after_init;
 
 void __init cosy_symlink_init(void)
 {
-	void *follow = cosy_unexported("security_inode_follow_link");
-
-	if (!follow)
-		return;
-	static_call_update(cosy_hook_follow, (typeof(&hook_follow_none))follow);
-	follow_known = true;
+	follow_known = cosy_static_call_find(cosy_hook_follow, "security_inode_follow_link");
 }
 
 /*

@@ -14,49 +14,36 @@ static s32 thunk_immediate(void (*thunk)(void))
 
 void __init cosy_thunk_init(void)
 {
-	static void (*const thunks[COSY_THUNK_CNT])(void) __initconst = {
-		[COSY_THUNK_LOAD1] = cosy_thunk_load1,
-		[COSY_THUNK_LOAD2] = cosy_thunk_load2,
-		[COSY_THUNK_LOAD4] = cosy_thunk_load4,
-		[COSY_THUNK_LOAD8] = cosy_thunk_load8,
-		[COSY_THUNK_LOADS1] = cosy_thunk_loads1,
-		[COSY_THUNK_LOADS2] = cosy_thunk_loads2,
-		[COSY_THUNK_LOADS4] = cosy_thunk_loads4,
-		[COSY_THUNK_STORE1] = cosy_thunk_store1,
-		[COSY_THUNK_STORE2] = cosy_thunk_store2,
-		[COSY_THUNK_STORE4] = cosy_thunk_store4,
-		[COSY_THUNK_STORE8] = cosy_thunk_store8,
-		[COSY_THUNK_ATOMIC] = cosy_thunk_atomic,
-		[COSY_THUNK_SDIV32] = cosy_thunk_sdiv32,
-		[COSY_THUNK_SDIV64] = cosy_thunk_sdiv64,
-		[COSY_THUNK_SMOD32] = cosy_thunk_smod32,
-		[COSY_THUNK_SMOD64] = cosy_thunk_smod64,
-		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
-		[COSY_THUNK_SAFEPOINT] = cosy_thunk_safepoint,
-		[COSY_THUNK_PUSH] = cosy_thunk_push,
-		[COSY_THUNK_POP] = cosy_thunk_pop,
-		[COSY_THUNK_FETCH + 0] = cosy_thunk_fetch1,
-		[COSY_THUNK_FETCH + 1] = cosy_thunk_fetch2,
-		[COSY_THUNK_FETCH + 2] = cosy_thunk_fetch3,
-		[COSY_THUNK_FETCH + 3] = cosy_thunk_fetch4,
-		[COSY_THUNK_FETCH + 4] = cosy_thunk_fetch5,
-		[COSY_THUNK_FETCH + 5] = cosy_thunk_fetch6,
-		[COSY_THUNK_FETCH + 6] = cosy_thunk_fetch7,
-		[COSY_THUNK_FETCH + 7] = cosy_thunk_fetch8,
-		[COSY_THUNK_FETCH + 8] = cosy_thunk_fetch9,
-		[COSY_THUNK_FETCH + 9] = cosy_thunk_fetch10,
-		[COSY_THUNK_FETCH + 10] = cosy_thunk_fetch11,
-		[COSY_THUNK_FETCH + 11] = cosy_thunk_fetch12,
-		[COSY_THUNK_FETCH + 12] = cosy_thunk_fetch13,
-		[COSY_THUNK_FETCH + 13] = cosy_thunk_fetch14,
-		[COSY_THUNK_FETCH + 14] = cosy_thunk_fetch15,
-		[COSY_THUNK_FETCH + 15] = cosy_thunk_fetch16,
+	static void (*const thunks[COSY_THUNK_CNT])(void)
+		__initconst = { [COSY_THUNK_LOAD1] = cosy_thunk_load1,
+				[COSY_THUNK_LOAD2] = cosy_thunk_load2,
+				[COSY_THUNK_LOAD4] = cosy_thunk_load4,
+				[COSY_THUNK_LOAD8] = cosy_thunk_load8,
+				[COSY_THUNK_LOADS1] = cosy_thunk_loads1,
+				[COSY_THUNK_LOADS2] = cosy_thunk_loads2,
+				[COSY_THUNK_LOADS4] = cosy_thunk_loads4,
+				[COSY_THUNK_STORE1] = cosy_thunk_store1,
+				[COSY_THUNK_STORE2] = cosy_thunk_store2,
+				[COSY_THUNK_STORE4] = cosy_thunk_store4,
+				[COSY_THUNK_STORE8] = cosy_thunk_store8,
+				[COSY_THUNK_ATOMIC] = cosy_thunk_atomic,
+				[COSY_THUNK_SDIV32] = cosy_thunk_sdiv32,
+				[COSY_THUNK_SDIV64] = cosy_thunk_sdiv64,
+				[COSY_THUNK_SMOD32] = cosy_thunk_smod32,
+				[COSY_THUNK_SMOD64] = cosy_thunk_smod64,
+				[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
+				[COSY_THUNK_SAFEPOINT] = cosy_thunk_safepoint,
+				[COSY_THUNK_PUSH] = cosy_thunk_push,
+				[COSY_THUNK_POP] = cosy_thunk_pop,
+#define COSY_FETCH_ENTRY(words) [COSY_THUNK_FETCH + (words) - 1] = cosy_thunk_fetch##words,
+				COSY_FOR_EACH_FETCH(COSY_FETCH_ENTRY)
+#undef COSY_FETCH_ENTRY
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	[COSY_THUNK_CALL_##name] = cosy_thunk_##name,
 #define COSY_THUNK_CALL(number, name, args, flags) [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
 #define COSY_OP(number, name, args, flags)	   [COSY_THUNK_OP_##name] = cosy_thunk_##name,
 #include "ops.def"
-	};
+		};
 	int i;
 
 	for (i = 0; i < COSY_THUNK_CNT; i++)

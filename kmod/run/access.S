@@ -38,16 +38,21 @@
 	or	%r11, %r10
 .endm
 
-/* Leaves at an access that faulted.  The address is in r10, the instruction in slot INSN. */
-SYM_CODE_START_LOCAL(cosy_fault)
-	UNWIND_HINT_FUNC
-	ASM_CLAC
+/* Leaves at instruction r9, whose access to the address in r10 faulted. */
+.macro LEAVE_FAULT
 	mov	STATE, %r11
-	mov	INSN, %r9
 	mov	%r9d, RUN_INSN(%r11)
 	movl	$LEFT_FAULT, RUN_STATUS(%r11)
 	mov	%r10, RUN_DETAIL(%r11)
 	jmp	cosy_leave
+.endm
+
+/* Leaves at an access that faulted.  The address is in r10, the instruction in slot INSN. */
+SYM_CODE_START_LOCAL(cosy_fault)
+	UNWIND_HINT_FUNC
+	ASM_CLAC
+	mov	INSN, %r9
+	LEAVE_FAULT
 SYM_CODE_END(cosy_fault)
 
 .macro LOAD name, insn:vararg
@@ -92,12 +97,9 @@ STORE cosy_thunk_store8 movq %r11, (%r10)
 SYM_CODE_START_LOCAL(cosy_fetch_fault)
 	UNWIND_HINT_FUNC
 	ASM_CLAC
-	mov	STATE, %r11
 	movzwl	INSN, %r9d
-	mov	%r9d, RUN_INSN(%r11)
-	movl	$LEFT_FAULT, RUN_STATUS(%r11)
-	movq	$0, RUN_DETAIL(%r11)
-	jmp	cosy_leave
+	xor	%r10d, %r10d
+	LEAVE_FAULT
 SYM_CODE_END(cosy_fetch_fault)
 
 /*
@@ -124,22 +126,9 @@ THUNK cosy_thunk_fetch\words
 THUNK_END cosy_thunk_fetch\words
 .endm
 
-FETCH 1
-FETCH 2
-FETCH 3
-FETCH 4
-FETCH 5
-FETCH 6
-FETCH 7
-FETCH 8
-FETCH 9
-FETCH 10
-FETCH 11
-FETCH 12
-FETCH 13
-FETCH 14
-FETCH 15
-FETCH 16
+.irp words, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+FETCH \words
+.endr
 
 /* --- Atomics --------------------------------------------------------------------- */
 

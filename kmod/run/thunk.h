@@ -28,22 +28,12 @@ void cosy_thunk_store1(void);
 void cosy_thunk_store2(void);
 void cosy_thunk_store4(void);
 void cosy_thunk_store8(void);
-void cosy_thunk_fetch1(void);
-void cosy_thunk_fetch2(void);
-void cosy_thunk_fetch3(void);
-void cosy_thunk_fetch4(void);
-void cosy_thunk_fetch5(void);
-void cosy_thunk_fetch6(void);
-void cosy_thunk_fetch7(void);
-void cosy_thunk_fetch8(void);
-void cosy_thunk_fetch9(void);
-void cosy_thunk_fetch10(void);
-void cosy_thunk_fetch11(void);
-void cosy_thunk_fetch12(void);
-void cosy_thunk_fetch13(void);
-void cosy_thunk_fetch14(void);
-void cosy_thunk_fetch15(void);
-void cosy_thunk_fetch16(void);
+/* The thunks of COSY_THUNK_FETCH, by how many words they copy. */
+#define COSY_FOR_EACH_FETCH(X)                                                                     \
+	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
+#define COSY_FETCH_DECLARE(words) void cosy_thunk_fetch##words(void);
+COSY_FOR_EACH_FETCH(COSY_FETCH_DECLARE)
+#undef COSY_FETCH_DECLARE
 void cosy_thunk_atomic(void);
 void cosy_thunk_sdiv32(void);
 void cosy_thunk_sdiv64(void);

@@ -114,13 +114,8 @@ DEFINE_STATIC_CALL(cosy_open_untold, open_untold);
 
 void __init cosy_watch_children_init(void)
 {
-	void *permission = cosy_unexported("security_file_permission");
-	void *open = cosy_unexported("dentry_open_nonotify");
-
-	if (permission)
-		static_call_update(cosy_hook_file, (typeof(&hook_file_none))permission);
-	if (open)
-		static_call_update(cosy_open_untold, (typeof(&open_untold))open);
+	cosy_static_call_find(cosy_hook_file, "security_file_permission");
+	cosy_static_call_find(cosy_open_untold, "dentry_open_nonotify");
 }
 
 #define DESCRIPTORS 16 /* that are looked through */

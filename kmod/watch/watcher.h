@@ -118,8 +118,8 @@ bool cosy_watcher_reserve(struct cosy_watcher *watcher, u32 count, bool way);
 
 /*
  * Register an inode: return its word.  0: its bucket is full, by the watchers of all users or by those
- * of this one.  Called under the watcher's lock, for slots that were reserved.  cosy_watcher_settle has to be called after this
- * and before locks and counts are checked.
+ * of this one.  Called under the watcher's lock, for slots that were reserved.  cosy_watcher_settle has
+ * to be called after this and before locks and counts are checked.
  * If the watcher has not registered it yet, the slot that was registered first gives way, and its
  * word changes; but none of the same READ.
  */

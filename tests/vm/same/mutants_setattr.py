@@ -6,7 +6,7 @@ from mutant import Mutant
 _FILE = "kmod/fast/setattr.c"
 
 MUTANTS = [
-    Mutant("setattr-mode", _FILE, "static_call(cosy_chmod_common)(path, mode)", "0", by="fast_setattr"),
+    Mutant("setattr-mode", _FILE, "static_call(cosy_chmod_common)(path, *(umode_t *)mode)", "0", by="fast_setattr"),
     Mutant("setattr-times", _FILE, "times->given ? times->time : NULL", "times->time", by="fast_setattr"),
     Mutant("setattr-access", _FILE, "for (i = 0; i < 2; i++) {", "for (i = 1; i < 2; i++) {", by="fast_setattr"),
     Mutant("setattr-follow", _FILE, "!(flags & AT_SYMLINK_NOFOLLOW);", "true;", by="fast_setattr"),
