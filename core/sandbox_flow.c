@@ -105,6 +105,7 @@ static void emit_clear(struct cosy_emit *e, s32 off)
  */
 void cosy_emit_prologue(struct cosy_rewrite *w)
 {
+	const bool spills = w->how->copies_ax && w->how->based && w->how->size;
 	struct cosy_emit *e = &w->code;
 	u32 i;
 
@@ -113,13 +114,13 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	 * A load of what is kept here may run ahead of its store. Let it find nothing of the
 	 * kernel's stack: a second fence ends these stores.
 	 */
-	if (w->how->copies_ax && w->how->based && w->how->size) {
+	if (spills) {
 		emit_clear(e, COSY_SLOT_VALUE);
 		emit_clear(e, COSY_SLOT_SAVE);
 	}
 	for (i = 0; w->clears && i < cosy_fetch_room(w); i++)
 		emit_clear(e, COSY_FETCH_PLACE + 8 * (s32)i);
-	if ((w->how->copies_ax && w->how->based && w->how->size) || w->clears)
+	if (spills || w->clears)
 		emit_fence(e);
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));

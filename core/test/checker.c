@@ -81,13 +81,13 @@ static s32 word_offset(u32 index)
 	return -COSY_SLOT_SIZE - 8 * (s32)index;
 }
 
-static u32 program_words(const struct checker *c)
+u32 checker_frame_words(const struct cosy_validated *program)
 {
 	u32 i, ret = 0;
 
-	for (i = 0; i < c->program->function_cnt; i++) {
-		if (c->program->functions[i].frame_words > ret)
-			ret = c->program->functions[i].frame_words;
+	for (i = 0; i < program->function_cnt; i++) {
+		if (program->functions[i].frame_words > ret)
+			ret = program->functions[i].frame_words;
 	}
 	return ret;
 }
@@ -95,7 +95,7 @@ static u32 program_words(const struct checker *c)
 /* Returns whether a place in the frame is one of its words for fetches, the lowest. */
 static bool is_for_fetches(const struct checker *c, s32 off)
 {
-	u32 left = COSY_FRAME_SIZE / 8 - program_words(c);
+	u32 left = COSY_FRAME_SIZE / 8 - checker_frame_words(c->program);
 	u32 room = left < COSY_FETCH_WORDS ? left : COSY_FETCH_WORDS;
 
 	return c->code->stack_size == (u32)-COSY_FETCH_PLACE &&
@@ -114,7 +114,7 @@ static bool sees_kernel_value(struct checker *c)
 			return true;
 		}
 	}
-	for (i = 8; i <= 8 * program_words(c); i++) {
+	for (i = 8; i <= 8 * checker_frame_words(c->program); i++) {
 		if (!c->defined[frame_index(-COSY_SLOT_SIZE - (s32)i)]) {
 			violation(c, "spill byte r10-%u is undefined or a kernel value", i);
 			return true;
@@ -136,7 +136,7 @@ static void save(struct checker *c)
 	u32 i;
 
 	memcpy(c->entry.state.reg, c->reg, sizeof(c->entry.state.reg));
-	for (i = 1; i <= program_words(c); i++)
+	for (i = 1; i <= checker_frame_words(c->program); i++)
 		*frame_word(&c->entry.state, i) = slot(c, word_offset(i));
 }
 
@@ -145,7 +145,7 @@ static void restore(struct checker *c)
 	u32 i;
 
 	memcpy(c->reg, c->entry.state.reg, sizeof(c->entry.state.reg));
-	for (i = 1; i <= program_words(c); i++)
+	for (i = 1; i <= checker_frame_words(c->program); i++)
 		set_slot(c, word_offset(i), *frame_word(&c->entry.state, i));
 }
 
@@ -237,7 +237,7 @@ static enum outcome thunk_fetch(struct checker *c, u32 words)
 	if (what & 0xff0000 || !(c->program->marks[at] & COSY_MARK_LEAVE))
 		return violation(c, "fetch for another instruction, %llu", (unsigned long long)at);
 	if (c->code->stack_size != (u32)-COSY_FETCH_PLACE ||
-	    word + words + program_words(c) > COSY_FRAME_SIZE / 8 ||
+	    word + words + checker_frame_words(c->program) > COSY_FRAME_SIZE / 8 ||
 	    word + words > COSY_FETCH_WORDS)
 		return violation(c, "fetch to where the frame has no room for it");
 	c->slow++;

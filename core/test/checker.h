@@ -58,6 +58,9 @@ struct checker {
 
 enum outcome checker_run(struct checker *c);
 
+/* Returns how many words of the frame the program's largest function needs. */
+u32 checker_frame_words(const struct cosy_validated *program);
+
 /* Looks at the code without running it (lint.c).  NULL, or what in it no JIT should be given. */
 const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how);
 /*

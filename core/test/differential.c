@@ -141,12 +141,9 @@ bool differential_reads_later(const struct cosy_validated *program, u32 at, u32 
 static bool compare(struct differential *d, const struct cosy_validated *program, u32 at,
 		    const struct cosy_state *expected, const struct cosy_state *got)
 {
-	u32 i, words = 0;
+	const u32 words = checker_frame_words(program);
+	u32 i;
 
-	for (i = 0; i < program->function_cnt; i++) {
-		if (program->functions[i].frame_words > words)
-			words = program->functions[i].frame_words;
-	}
 	if (expected->steps != got->steps)
 		return problem(d, "%llu steps instead of %llu", got->steps, expected->steps);
 	for (i = 0; i < 10; i++) {
@@ -280,12 +277,8 @@ static bool run_both(struct differential *d, const struct cosy_validated *progra
 /* Returns whether the frame is as large as the program needs, or its fetches, and no larger. */
 static bool has_right_frame(const struct cosy_validated *program, const struct cosy_code *code)
 {
-	u32 i, words = 0;
+	u32 i;
 
-	for (i = 0; i < program->function_cnt; i++) {
-		if (program->functions[i].frame_words > words)
-			words = program->functions[i].frame_words;
-	}
 	for (i = 0; i < code->insn_cnt; i++) {
 		s32 thunk = code->insns[i].imm - CHECKER_THUNK_BASE;
 
@@ -293,7 +286,7 @@ static bool has_right_frame(const struct cosy_validated *program, const struct c
 		    thunk <= COSY_THUNK_FETCH_LAST)
 			return code->stack_size == (u32)-COSY_FETCH_PLACE;
 	}
-	return code->stack_size == COSY_SLOT_SIZE + 8 * words;
+	return code->stack_size == COSY_SLOT_SIZE + 8 * checker_frame_words(program);
 }
 
 bool differential_run(struct differential *d, const struct cosy_validated *program)
