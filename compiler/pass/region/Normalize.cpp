@@ -9,6 +9,7 @@
 #include "region/Markers.h"
 #include "region/Written.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -16,6 +17,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 #define DEBUG_TYPE "cosy-normalize"
 
@@ -24,6 +26,15 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumPads,
                          "Number of landing pads that only ended regions");
+
+void cosy::promoteLocals(Function &F) {
+  SmallVector<AllocaInst *, 16> Locals;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
+      Locals.push_back(A);
+  DominatorTree DT(F);
+  PromoteMemToReg(Locals, DT);
+}
 
 /// True for a local whose address is used only to load and store it.
 static bool isPlainVariable(const Value *V) {

@@ -12,6 +12,9 @@ namespace cosy {
 void lowerExpectations(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
 /// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+/// Has a function keep its arguments and locals in registers, where they can be
+/// followed.
+void promoteLocals(llvm::Function &F);
 /// Normalizes the functions that F gives addresses to, and to those that these
 /// do, so that pointersInto can follow them.
 void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);

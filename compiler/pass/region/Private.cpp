@@ -19,12 +19,11 @@
 #include "calls/LibcCalls.h"
 #include "calls/LibcFunctions.h"
 #include "calls/RuntimeBodies.h"
+#include "region/Normalize.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 using namespace cosy;
@@ -168,17 +167,6 @@ private:
   }
 };
 } // namespace
-
-/// Has a function keep its arguments and locals in registers, where they can be
-/// followed.
-static void promoteLocals(Function &F) {
-  SmallVector<AllocaInst *, 16> Locals;
-  for (Instruction &I : F.getEntryBlock())
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
-      Locals.push_back(A);
-  DominatorTree DT(F);
-  PromoteMemToReg(Locals, DT);
-}
 
 /// Returns what the bodies in runtime/ do with their arguments, by the names of
 /// the functions of libc's that they are for.

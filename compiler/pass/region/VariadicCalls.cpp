@@ -27,17 +27,16 @@
 #include "calls/LibcFunctions.h"
 #include "region/Inliner.h"
 #include "region/Markers.h"
+#include "region/Normalize.h"
 #include "region/Region.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include <optional>
 
 #define DEBUG_TYPE "cosy-variadic-calls"
@@ -125,15 +124,6 @@ static bool areFormattedOnce(const Function &F) {
     }
   }
   return true;
-}
-
-static void promoteLocals(Function &F) {
-  SmallVector<AllocaInst *, 8> Locals;
-  for (Instruction &I : F.getEntryBlock())
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
-      Locals.push_back(A);
-  DominatorTree DT(F);
-  PromoteMemToReg(Locals, DT);
 }
 
 /// Inlines what clang inlines anyway and takes a list: _FORTIFY_SOURCE makes

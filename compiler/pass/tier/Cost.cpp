@@ -511,6 +511,15 @@ private:
     return Ret;
   }
 
+  /// For a function of libc's that is no operation: it may have a body in
+  /// runtime/.
+  static Gain ofBody(StringRef Name) {
+    if (isComputed(Name))
+      return isInRuntime(Name) ? lost(COSY_LOSS_STRING) : plain(1);
+    std::optional<uint64_t> Number = runtimeCall(Name);
+    return Number ? ofOneCall(*Number) : plain(COSY_PLAIN_CALL);
+  }
+
   Gain ofCall(const CallBase &Call) {
     const Function *F = Call.getCalledFunction();
     if (!F)
@@ -525,13 +534,8 @@ private:
     if (isCostlyCallOut(Call))
       return lost(COSY_LOSS_CALL_OUT) + plain(COSY_PLAIN_CALL);
     const Wrapper *W = findWrapper(F->getName());
-    if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
-      return lost(COSY_LOSS_STRING);
     if (!W)
-      if (std::optional<uint64_t> Number = runtimeCall(F->getName()))
-        return ofOneCall(*Number);
-    if (!W)
-      return plain(isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL);
+      return ofBody(F->getName());
     if (!W->MakesCalls)
       return ofOperation(Call, F->getName());
     if (W->Number < COSY_OP_BASE)

@@ -218,10 +218,7 @@ private:
     return any_of(Blocks, [&](const BasicBlock *BB) {
       const BasicBlock *Latch = L.getLoopLatch();
       return Latch && A.DT.dominates(BB, Latch) &&
-             any_of(*BB, [&](const Instruction &I) {
-               return isa<CallBase>(I) && !isa<IntrinsicInst>(I) &&
-                      !isShortCall(I);
-             });
+             any_of(*BB, [](const Instruction &I) { return isOtherCall(I); });
     });
   }
 
@@ -238,9 +235,13 @@ private:
            none_of(
                F->front(),
                [&](const Instruction &Inner) {
-                 return isa<CallBase>(Inner) && !isa<IntrinsicInst>(Inner) &&
-                        !isShortCall(Inner, Depth + 1);
+                 return isOtherCall(Inner, Depth + 1);
                });
+  }
+
+  /// True for a call of a function that is not short.
+  static bool isOtherCall(const Instruction &I, unsigned Depth = 0) {
+    return isa<CallBase>(I) && !isa<IntrinsicInst>(I) && !isShortCall(I, Depth);
   }
 
   static bool hasLoops(const Function &F) {
