@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "mix.h"
 #include "region/history_key.h"
 #include "region/region.h"
 
@@ -18,20 +19,13 @@
 /* 0: not computed yet.  Threads that compute it at the same time store the same. */
 static uint64_t identity;
 
-/* Mixes one word into a digest that only has to tell a user's own programs apart. */
-static uint64_t digest_add(uint64_t digest, uint64_t word)
-{
-	digest = (digest ^ word) * 0x9e3779b97f4a7c15;
-	return digest ^ digest >> 32;
-}
-
 static uint64_t digest_bytes(uint64_t digest, const unsigned char *bytes, size_t size)
 {
 	uint64_t word;
 
 	for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
 		memcpy(&word, bytes, sizeof(word));
-		digest = digest_add(digest, word);
+		digest = cosy_mix(digest, word);
 	}
 	return digest;
 }
@@ -103,8 +97,8 @@ struct cosy_history_key libcosy_history_key(const struct cosy_region *region)
 		program = program_identity();
 		__atomic_store_n(&identity, program, __ATOMIC_RELAXED);
 	}
-	key.words[0] = digest_add(region->key[0], program);
-	key.words[1] = digest_add(region->key[1], program);
+	key.words[0] = cosy_mix(region->key[0], program);
+	key.words[1] = cosy_mix(region->key[1], program);
 	if (!(key.words[0] | key.words[1]))
 		key.words[0] = 1;
 	return key;

@@ -131,9 +131,25 @@ static bool tier_is_keyed(const struct cosy_region *owner)
 	return owner->version >= 2 && owner->flags & COSY_REGION_KEYED;
 }
 
+static bool tier_has_note(const struct cosy_region *owner, uint32_t note)
+{
+	return tier_is_keyed(owner) && owner->notes & note;
+}
+
+/* Sets or clears a note.  Another thread may set another one meanwhile. */
+static void tier_note(struct cosy_region *owner, uint32_t note, bool holds)
+{
+	if (!tier_is_keyed(owner))
+		return;
+	if (holds)
+		__atomic_fetch_or(&owner->notes, note, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&owner->notes, ~note, __ATOMIC_RELAXED);
+}
+
 static bool tier_is_slower(const struct cosy_region *owner)
 {
-	return tier_is_keyed(owner) && owner->notes & COSY_NOTE_SLOWER;
+	return tier_has_note(owner, COSY_NOTE_SLOWER);
 }
 
 static bool tier_has_history(const struct cosy_region *owner)
@@ -229,7 +245,7 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 	libcosy_pace_recall(owner, recall);
 	owner->reported = owner->saved;
 	if (recall->slower)
-		__atomic_fetch_or(&owner->notes, COSY_NOTE_SLOWER, __ATOMIC_RELAXED);
+		tier_note(owner, COSY_NOTE_SLOWER, true);
 	return true;
 }
 
@@ -310,17 +326,6 @@ static bool history_advises_background(const struct cosy_region *region,
 	       tier_is_share(owner, cost, BACKGROUND_SHARE, saved, expected, recall->pace);
 }
 
-static void tier_note_pays(struct cosy_region *owner, bool pays)
-{
-	if (!tier_is_keyed(owner))
-		return;
-	/* Another thread may note something else. */
-	if (pays)
-		__atomic_fetch_or(&owner->notes, COSY_NOTE_PAYS, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&owner->notes, ~COSY_NOTE_PAYS, __ATOMIC_RELAXED);
-}
-
 static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
 				       int fd)
 {
@@ -339,7 +344,8 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	}
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
-	tier_note_pays(owner, history_advises_background(region, owner, saved, expected, &recall));
+	tier_note(owner, COSY_NOTE_PAYS,
+		  history_advises_background(region, owner, saved, expected, &recall));
 	if (history_advises_compiling(region, owner, saved, expected, recall.pace)) {
 		libcosy_count(&libcosy_counts.remembered, 1);
 		return COSY_GOES;
@@ -449,7 +455,7 @@ static void tier_forget(struct cosy_region *owner)
 	tier_set_state(owner, 0);
 	if (!tier_is_keyed(owner))
 		return;
-	__atomic_fetch_and(&owner->notes, ~COSY_NOTE_ENTERED, __ATOMIC_RELAXED);
+	tier_note(owner, COSY_NOTE_ENTERED, false);
 	owner->saved = 0;
 	owner->reported = 0;
 	owner->lost = 0;
@@ -492,14 +498,14 @@ bool libcosy_tier_only_seen(struct cosy_region *region)
 
 bool libcosy_tier_has_entered(const struct cosy_region *owner)
 {
-	return tier_is_keyed(owner) && owner->notes & COSY_NOTE_ENTERED;
+	return tier_has_note(owner, COSY_NOTE_ENTERED);
 }
 
 bool libcosy_tier_pays(struct cosy_region *region)
 {
 	struct cosy_region *owner = libcosy_tier_owner(region);
 
-	return region->version >= 2 && tier_is_keyed(owner) && owner->notes & COSY_NOTE_PAYS;
+	return region->version >= 2 && tier_has_note(owner, COSY_NOTE_PAYS);
 }
 
 __attribute__((cold)) void libcosy_tier_unseen(struct cosy_region *region)
@@ -598,8 +604,7 @@ void libcosy_tier_entered(struct cosy_region *region)
 
 	if (tier_is_exempt(region) || libcosy_settings.tier >= 0)
 		return;
-	if (tier_is_keyed(owner))
-		__atomic_fetch_or(&owner->notes, COSY_NOTE_ENTERED, __ATOMIC_RELAXED);
+	tier_note(owner, COSY_NOTE_ENTERED, true);
 	tier_set_left(owner, ASK_ALWAYS);
 }
 

@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "metadata/table.h"
-
-static inline uint64_t chain_mix(uint64_t mixed, uint64_t word)
-{
-	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ull;
-	return mixed ^ mixed >> 32;
-}
+#include "mix.h"
 
 /* Returns the bytes of a word of a name before its end, and zeros; `*ends`: whether it ends there. */
 static inline uint64_t name_word(const char *name, bool *ends)
@@ -32,7 +27,7 @@ static inline unsigned int name_chain(const char *name)
 	bool ends = false;
 
 	for (int i = 0; !ends && i <= NAME_MAX / 8; i++, name += 8)
-		mixed = chain_mix(mixed, name_word(name, &ends));
+		mixed = cosy_mix(mixed, name_word(name, &ends));
 	return mixed >> 58;
 }
 
@@ -43,7 +38,7 @@ static inline unsigned int entry_chain(const struct cosy_watch_entry *entry)
 	uint64_t mixed = 0;
 
 	for (unsigned int i = 0; i <= entry->name_length / 8u; i++)
-		mixed = chain_mix(mixed, words[i]);
+		mixed = cosy_mix(mixed, words[i]);
 	return mixed >> 58;
 }
 
