@@ -10,10 +10,11 @@ from mutants_fast import MUTANTS as _FAST
 from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
 from mutants_move_files import MUTANTS as _MOVE_FILES
+from mutants_names import MUTANTS as _NAMES
 from mutants_run import MUTANTS as _RUN
 from mutants_setattr import MUTANTS as _SETATTR
 from mutants_view import MUTANTS as _VIEW
 from mutants_watch import MUTANTS as _WATCH
 from mutants_write import MUTANTS as _WRITE
 
-MUTANTS = [*_FAST, *_SETATTR, *_VIEW, *_WRITE, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD, *_ANSWERS, *_WATCH]
+MUTANTS = [*_FAST, *_NAMES, *_SETATTR, *_VIEW, *_WRITE, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD, *_ANSWERS, *_WATCH]
