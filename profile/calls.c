@@ -9,14 +9,16 @@
 #include "core.h"
 
 static const struct call_kind kinds[CALLS_MAX] = {
-#define COSY_CALL(number, name, arguments, flags) [number] = {#name, arguments, NULL, flags},
-#define COSY_DENY(number, name, why)		  [number] = {#name, "", why, 0},
+#define COSY_CALL(number, name, arguments, flags) [number] = {#name, arguments, NULL, flags, false},
+#define COSY_FAST_CALL(number, name, arguments, flags, views) \
+	[number] = {#name, arguments, NULL, flags, true},
+#define COSY_DENY(number, name, why) [number] = {#name, "", why, 0, false},
 #include "ops.def"
 };
 
 const struct call_kind *call_kind(unsigned int nr)
 {
-	static const struct call_kind unknown = {"unknown call", "", "it is not known", 0};
+	static const struct call_kind unknown = {"unknown call", "", "it is not known", 0, false};
 
 	return nr < CALLS_MAX && kinds[nr].name ? &kinds[nr] : &unknown;
 }

@@ -13,6 +13,7 @@ struct call_kind {
 	const char *arguments; /* core/ops.def's letters; "" where the call is unknown */
 	const char *denied;    /* why no compound may make it; NULL: it may */
 	unsigned int flags;    /* enum cosy_call_flags, enum cosy_call_class */
+	bool specialised;      /* it has a specialised version in the module */
 };
 
 /* Describes any number; all unknown ones share one description. */

@@ -400,40 +400,27 @@ static bool call_is_of_descriptor(const struct event_call *call)
 /* True if the call has a specialised version that looks names up (kmod/fast/lookup.h). */
 static bool call_is_named(const struct event_call *call)
 {
-	switch (call->nr) {
-	case SYS_stat:
-	case SYS_lstat:
-	case SYS_newfstatat:
-	case SYS_statx:
-	case SYS_getxattr:
-	case SYS_lgetxattr:
-		return !call_is_of_descriptor(call);
-	case SYS_getdents64:
+	if (call->nr == SYS_getdents64)
 		return true;
-	default:
-		return false;
-	}
+	return call_kind(call->nr)->specialised && call_path(call->nr) >= 0 &&
+	       !call_is_of_descriptor(call);
 }
 
-/* True if the path is below a directory that is a mount point on nearly every system. */
-static bool path_is_mounted(const char *path)
+/* True if the path is in a file system whose names the kernel validates each time they are used. */
+static bool path_is_validated(const char *path)
 {
-	static const char *const mounted[] = {"/dev/", "/proc/", "/run/", "/sys/"};
-
-	for (size_t i = 0; i < sizeof(mounted) / sizeof(*mounted); i++)
-		if (!strncmp(path, mounted[i], strlen(mounted[i])))
-			return true;
-	return false;
+	return !strncmp(path, "/proc/", strlen("/proc/")) || !strncmp(path, "/sys/", strlen("/sys/"));
 }
 
 /*
- * True if a specialised version looks up the path (kmod/fast/lookup.c): it consists of names alone,
- * in one file system.  A path of several names also needs a previous call by name in the thread,
- * because any other call drops the directories on the way.
+ * True if a specialised version looks up the path (kmod/fast/lookup.c): its last component is a
+ * name, and there are no empty ones or `.` on the way.  A path of several components also needs an
+ * earlier call by name in the thread, without an ordinary call in between: that drops the
+ * directories on the way.
  */
 static bool path_is_of_names(const char *path, bool named)
 {
-	if ((!named && strchr(path, '/')) || path_is_mounted(path))
+	if ((!named && strchr(path, '/')) || path_is_validated(path))
 		return false;
 	if (!strncmp(path, "./", 2))
 		path += 2;
@@ -441,8 +428,9 @@ static bool path_is_of_names(const char *path, bool named)
 		path++;
 	for (const char *name = path;; name = strchr(name, '/') + 1) {
 		size_t len = strcspn(name, "/");
+		bool up = len == 2 && !strncmp(name, "..", 2);
 
-		if (!len || (len <= 2 && !strncmp(name, "..", len)))
+		if (!len || (len == 1 && *name == '.') || (up && !name[len]))
 			return false;
 		if (!name[len])
 			return true;
@@ -464,7 +452,7 @@ static enum call_class class_of_write(const struct open_file *file)
 	return file->extends ? CLASS_APPEND : CLASS_WRITE;
 }
 
-/* `named`: the thread's previous call was by name. */
+/* `named`: the thread remembers the directories of names. */
 static enum call_class class_of(const struct event_call *call, const struct open_file *open_file,
 				unsigned int file, bool named)
 {
@@ -579,7 +567,8 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	else if (call_descriptor(call->nr) >= 0 && !event_path(&call->event))
 		kind = FILE_OTHER;
 	class = class_of(call, file, kind, thread->named);
-	thread->named = call_is_named(call);
+	/* An ordinary call drops what is remembered, a specialised one does not. */
+	thread->named = call_is_named(call) || (thread->named && call_kind(call->nr)->specialised);
 	sums_of_call(&sums, call, class);
 	sums_add(&profile->sums, &sums);
 	timeline_count(&profile->timeline, thread->process->lane, call);

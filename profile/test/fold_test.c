@@ -82,8 +82,8 @@ static void test_nested(void)
 }
 
 /*
- * A path of several names is looked up by the specialised version where it follows another call by
- * name, and no other call is in between; one name always.
+ * A path of several components is looked up by the specialised version after another call by name,
+ * unless an ordinary call is in between; a single name always.
  */
 static void test_paths(void)
 {
@@ -98,12 +98,15 @@ static void test_paths(void)
 		stream_call_path(&stream, SYS_newfstatat, "./a", 0, AT_FDCWD, 0x2000, 0x3000);
 		stream_call_path(&stream, SYS_lstat, "/conf/b", 0, 0x2000, 0x3000, 0);
 		stream_call(&stream, SYS_newfstatat, 0, 3, 0x2000, 0x3000);
-		stream_call_path(&stream, SYS_lstat, "conf/b", 0, 0x2000, 0x3000, 0);
+		stream_call_path(&stream, SYS_lstat, "../b", 0, 0x2000, 0x3000, 0);
+		stream_call_path(&stream, SYS_lstat, "/run/b", 0, 0x2000, 0x3000, 0);
+		stream_call_path(&stream, SYS_lstat, "/proc/b", 0, 0x2000, 0x3000, 0);
+		stream_call_path(&stream, SYS_lstat, "conf/..", 0, 0x2000, 0x3000, 0);
 	}
 	profile = fold_finish(stream.fold);
-	CHECK_EQ(profile->sums.of[CLASS_STAT].calls, 200);
+	CHECK_EQ(profile->sums.of[CLASS_STAT].calls, 500);
 	CHECK_EQ(profile->sums.of[CLASS_STAT_PATH].calls, 300);
-	CHECK_EQ(profile->sums.paths, 600);
+	CHECK_EQ(profile->sums.paths, 900);
 	fold_destroy(stream.fold);
 }
 
