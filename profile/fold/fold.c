@@ -409,7 +409,8 @@ static bool call_is_named(const struct event_call *call)
 /* True if the path is in a file system whose names the kernel validates each time they are used. */
 static bool path_is_validated(const char *path)
 {
-	return !strncmp(path, "/proc/", strlen("/proc/")) || !strncmp(path, "/sys/", strlen("/sys/"));
+	return !strncmp(path, "/proc/", strlen("/proc/")) ||
+	       !strncmp(path, "/sys/", strlen("/sys/"));
 }
 
 /*
