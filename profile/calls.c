@@ -10,7 +10,7 @@
 
 static const struct call_kind kinds[CALLS_MAX] = {
 #define COSY_CALL(number, name, arguments, flags) [number] = {#name, arguments, NULL, flags, false},
-#define COSY_FAST_CALL(number, name, arguments, flags, views) \
+#define COSY_FAST_CALL(number, name, arguments, flags, views)                                      \
 	[number] = {#name, arguments, NULL, flags, true},
 #define COSY_DENY(number, name, why) [number] = {#name, "", why, 0, false},
 #include "ops.def"
