@@ -25,7 +25,7 @@
 #define SPIN_US	    10
 
 enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACES, PLACE_LOCK = PLACES };
-enum { MAX_LOCKS = 64 };
+enum { MAX_LOCKS = 256 };
 
 static int thread, place, asked, until, late;
 
