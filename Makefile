@@ -35,7 +35,7 @@ MACHINES ?=
 RELEASE ?= trixie
 
 .DEFAULT_GOAL := all
-.PHONY: help quick nightly all bench bench-move bench-packages bench-predictions bench-run \
+.PHONY: help quick nightly all bench bench-metadata bench-move bench-packages bench-predictions bench-run \
 	bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
 	same watch-long move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
@@ -107,6 +107,13 @@ bench-packages: all
 	@tools/setup/setup.sh packages-suites.txt
 	@bench/runs.py --build $(BUILD) --kernel $(KERNEL) --workload packages --count 3
 	@bench/runs.py --build $(BUILD) --kernel $(KERNEL) --workload packages --fs ext4 --files 5000 --count 3
+
+# What docs/measured/windows.md shows, in about an hour: this machine's programs under `cosy run --metadata`.
+bench-metadata: all
+	@tools/setup/setup.sh packages-bench-run.txt
+	@rm -f $(BUILD)/bench/metadata.jsonl
+	@bench/metadata.py --build $(BUILD) --kernels 6.12,7.3 --fs tmpfs,ext4 --json $(BUILD)/bench/metadata.jsonl
+	@bench/metadata.py --json $(BUILD)/bench/metadata.jsonl --page
 
 # What docs/measured/moving.md shows, in a few minutes.
 bench-move: all

@@ -3,14 +3,14 @@
  * driver.c - runs a program several times, as one user does, in a virtual machine where the clock
  * counts instructions.
  *
- *	driver COUNT PREPARE CHECK PROGRAM [ARGUMENT...]
+ *	driver COUNT PREPARE CHECK [NAME=VALUE...] PROGRAM [ARGUMENT...]
  *
  * Prints a line for each run: its instructions from spawn to exit, its status, a digest of its
  * output, and the instructions that the module's thread has worked for later runs: during this run,
  * on the only processor, where they count in the run as well, and after it.  The next run begins when
  * that thread has nothing left to do.  PREPARE is a command for the shell that makes the input again
  * before each run, and CHECK one that runs after it, whose output counts as the program's; either may
- * be empty.
+ * be empty.  The variables are in the program's environment alone.
  */
 #define _GNU_SOURCE
 #include <spawn.h>
@@ -73,13 +73,32 @@ static void background_wait(void)
 		usleep(1000);
 }
 
+/* Returns the environment with the variables at the beginning of argv, which then begins behind them. */
+static char **environment_with(char ***argv)
+{
+	size_t given = 0, count = 0;
+	char **ret;
+
+	while ((*argv)[given] && strchr((*argv)[given], '='))
+		given++;
+	while (environ[count])
+		count++;
+	ret = calloc(count + given + 1, sizeof(*ret));
+	if (!ret)
+		fail("environment");
+	memcpy(ret, environ, count * sizeof(*ret));
+	memcpy(ret + count, *argv, given * sizeof(*ret));
+	*argv += given;
+	return ret;
+}
+
 /* Runs a program with output to that file; returns its status. */
-static int run(const posix_spawn_file_actions_t *actions, char **argv)
+static int run(const posix_spawn_file_actions_t *actions, char **argv, char **envp)
 {
 	int status;
 	pid_t pid;
 
-	if (posix_spawn(&pid, *argv, actions, NULL, argv, environ))
+	if (posix_spawn(&pid, *argv, actions, NULL, argv, envp))
 		fail(*argv);
 	waitpid(pid, &status, 0);
 	return status;
@@ -89,8 +108,12 @@ int main(int argc, char **argv)
 {
 	int output = memfd_create("output", 0);
 	posix_spawn_file_actions_t actions;
+	char **program = argv + 4, **envp;
 
 	if (argc < 5 || output < 0)
+		return 2;
+	envp = environment_with(&program);
+	if (!*program)
 		return 2;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
@@ -105,14 +128,14 @@ int main(int argc, char **argv)
 			fail("output");
 		before = module_number("background_ns");
 		begun = now();
-		status = run(&actions, argv + 4);
+		status = run(&actions, program, envp);
 		took = now() - begun;
 		worked = module_number("background_ns");
 		background_wait();
 		if (*argv[3]) {
 			char *check[] = {"/bin/sh", "-c", argv[3], NULL};
 
-			if (run(&actions, check))
+			if (run(&actions, check, environ))
 				fail(argv[3]);
 		}
 		printf("run %lld %d %016llx %lld %lld\n", took, status,
