@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "loaded.h"
 #include "next.h"
@@ -32,18 +33,43 @@ long next_error(long ret)
 	return -1;
 }
 
-/* Looks in `map` and the objects after it, up to libc, which all were there at the start. */
-static void *objects_find(const struct link_map *map, const char *name)
+/*
+ * The first objects after this library, read when they are first searched: a program's first calls
+ * search them a dozen times.
+ */
+enum { KNOWN = 8 };
+
+static struct object known[KNOWN];
+static bool is_known[KNOWN];
+
+/* Returns what is known of `map`, the object number `i` after this library, which may be in `room`. */
+static const struct object *object_at(const struct link_map *map, unsigned int i,
+				      struct object *room)
 {
+	if (i < KNOWN && __atomic_load_n(&is_known[i], __ATOMIC_ACQUIRE))
+		return &known[i];
+	object_read(map, room);
+	if (i < KNOWN) {
+		/* Other threads may do the same, and write what is there already. */
+		known[i] = *room;
+		__atomic_store_n(&is_known[i], true, __ATOMIC_RELEASE);
+	}
+	return room;
+}
+
+/* Looks in the objects after this library, up to libc, which all were there at the start. */
+static void *objects_find(const struct link_map *own, const char *name, uint32_t hash)
+{
+	const struct link_map *map = own->l_next;
 	bool is_libc = false;
 
-	for (; map && !is_libc; map = map->l_next) {
-		struct object object;
+	for (unsigned int i = 0; map && !is_libc; i++, map = map->l_next) {
+		struct object room;
+		const struct object *object = object_at(map, i, &room);
 		void *found;
 
-		object_read(map, &object);
-		is_libc = object_is_same(object.name, LIBC);
-		found = object_find(&object, name);
+		is_libc = object_is_same(object->name, LIBC);
+		found = object_find_hashed(object, name, hash);
 		if (found)
 			return found;
 	}
@@ -66,7 +92,7 @@ static void *libc_find_earlier(const struct link_map *map, const char *name)
 void *next_find(const char *name)
 {
 	const struct link_map *map = loaded_own();
-	void *found = map ? objects_find(map->l_next, name) : NULL;
+	void *found = map ? objects_find(map, name, object_hash(name)) : NULL;
 
 	if (map && !found)
 		found = libc_find_earlier(map, name);
@@ -130,12 +156,19 @@ COLD bool next_is_libc(void)
 
 void *next_variable(const char *name)
 {
-	const struct link_map *map = loaded_own();
+	const struct link_map *own = loaded_own(), *map = own;
+	uint32_t hash = object_hash(name);
+	struct object object;
+	void *found = NULL;
 
 	/* A program that names the variable has it, and libc uses the program's. */
 	while (map && map->l_prev)
 		map = map->l_prev;
-	return objects_find(map, name);
+	for (; map != own && !found; map = map->l_next) {
+		object_read(map, &object);
+		found = object_find_hashed(&object, name, hash);
+	}
+	return found || !own ? found : objects_find(own, name, hash);
 }
 
 /* True for a function of libc's, and for what next_find returns for one that libc does not have. */

@@ -14,10 +14,13 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* True for a variable of `cosy run` that has a value. */
+/* True for a variable of `cosy run` or cosyd that has a value. */
 static inline bool variable_says(const char *variable)
 {
 	if (variable[0] != 'C' || variable[1] != 'O' || variable[2] != 'S' || variable[3] != 'Y')
+		return false;
+	/* COSY_RUN_ or COSYD_: compounds have variables as well. */
+	if (variable[4] != 'D' && (variable[4] != '_' || variable[5] != 'R'))
 		return false;
 	while (*variable && *variable != '=')
 		variable++;
