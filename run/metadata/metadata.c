@@ -392,6 +392,7 @@ struct request {
 	void *ret;	   /* struct stat, or struct statx */
 	unsigned int mask; /* statx's; 0: stat */
 	int mode;	   /* access's; -1: stat or statx */
+	bool tried;	   /* table_serve was, in a process with one thread */
 };
 
 /* Finds the number of an extended attribute in COSY_WATCH_XATTRS, or COSY_WATCH_XATTR_COUNT. */
@@ -440,13 +441,15 @@ static bool set_serve(struct set *set, const struct request *request)
 	if (dirfd != AT_FDCWD && (prefix || (unsigned int)dirfd >= METADATA_FDS))
 		return false;
 	table = *set_recent(set, dirfd);
-	if (table->dirfd != dirfd || !table_has_prefix(table, path, prefix))
+	if (table->dirfd != dirfd || !table_has_prefix(table, path, prefix)) {
 		table = table_find(set, dirfd, path, prefix);
+		table->missed = false;
+	}
 	*set_recent(set, dirfd) = set->last = table;
 	path += prefix;
 	if (table->count && !table_holds(table))
 		table_judge(set, table);
-	if (table->count) {
+	if (table->count && !table->missed) {
 		entry = table_search(table, path, length);
 		if (entry)
 			return entry_serve(table, entry, request);
@@ -475,23 +478,35 @@ static const struct cosy_watch_entry *table_again(struct table *table, int dirfd
 	return entry_is(entry, path + table->prefix) ? entry : NULL;
 }
 
+/* Serves from the table that was used last for the descriptor, as table_serve does. */
+static bool recent_serve(struct set *set, const struct request *request)
+{
+	struct table *table = *set_recent(set, request->dirfd);
+	const struct cosy_watch_entry *entry;
+
+	entry = table_next(table, request->dirfd, request->path);
+	if (!entry)
+		entry = table_jump(table, request->dirfd, request->path);
+	if (!entry || !entry_serve(table, entry, request))
+		return false;
+	set->last = table;
+	return true;
+}
+
 static bool serve(const struct request *request, int flags)
 {
-	const struct cosy_watch_entry *entry;
-	struct table *table;
 	struct set *set;
 	bool served;
 
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_OFF ||
 	    unlikely(!is_address(request->path)) ||
-	    (request->mode < 0 && unlikely(!is_address(request->ret))) ||
-	    (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+	    (request->mode < 0 && unlikely(!is_address(request->ret))) || (flags & ~FLAGS_SERVED))
 		return false;
 	/* It has the parent's memory, but its own directory and descriptors. */
 	if (vfork_in_child())
 		return false;
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED &&
-	    !watcher_begin())
+	    (watcher_waits() || !watcher_begin()))
 		return false;
 	set = set_take();
 	if (!set)
@@ -500,24 +515,16 @@ static bool serve(const struct request *request, int flags)
 		set->mode = request->mode;
 		set->permissions = MORE;
 	}
-	table = *set_recent(set, request->dirfd);
-	entry = table_next(table, request->dirfd, request->path);
-	if (!entry)
-		entry = table_jump(table, request->dirfd, request->path);
 	/* A table that no longer holds is read again. */
-	if (entry && entry_holds(table, entry)) {
-		set->last = table;
-		served = entry_serve(table, entry, request);
-	} else {
-		served = set_serve(set, request);
-	}
+	served = (!request->tried && recent_serve(set, request)) || set_serve(set, request);
 	set_leave(set);
 	return served;
 }
 
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 {
-	const struct request request = {.dirfd = dirfd, .path = path, .ret = ret, .mode = -1};
+	const struct request request = {
+		.dirfd = dirfd, .path = path, .ret = ret, .mode = -1, .tried = alone()};
 
 	return serve(&request, flags);
 }

@@ -54,7 +54,10 @@ static inline void metadata_forget(int fd)
 uint64_t metadata_numbers(void);
 void metadata_opened(int fd, int flags, uint64_t before);
 
-/* Serves fstatat(2): true, with the answer; false: make the call. */
+/*
+ * Serves fstatat(2) after table_serve (table.h) did not: true, with the answer; false: make the
+ * call.
+ */
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 
 /* Serves statx(2) in the same way. */

@@ -13,9 +13,17 @@ int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int f
 
 #define STAT_VERSION 1 /* the only one of x86-64 that user space has */
 
+/* True while calls are only counted: programs that make few of them pay no more than this. */
+static inline bool only_counted(int flags)
+{
+	return __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED &&
+	       !(flags & ~FLAGS_SERVED) && watcher_waits();
+}
+
 static __attribute__((noinline)) int stat_slow(const char *path, struct stat *ret)
 {
-	return metadata_serve(AT_FDCWD, path, ret, 0) ? 0 : NEXT(stat)(path, ret);
+	return !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, 0) ? 0
+									  : NEXT(stat)(path, ret);
 }
 
 int stat(const char *restrict path, struct stat *restrict ret)
@@ -25,8 +33,9 @@ int stat(const char *restrict path, struct stat *restrict ret)
 
 static __attribute__((noinline)) int lstat_slow(const char *path, struct stat *ret)
 {
-	return metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW) ? 0
-									: NEXT(lstat)(path, ret);
+	return !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
+		       ? 0
+		       : NEXT(lstat)(path, ret);
 }
 
 int lstat(const char *restrict path, struct stat *restrict ret)
@@ -39,7 +48,9 @@ int lstat(const char *restrict path, struct stat *restrict ret)
 static __attribute__((noinline)) int fstatat_slow(int dirfd, const char *path, struct stat *ret,
 						  int flags)
 {
-	return metadata_serve(dirfd, path, ret, flags) ? 0 : NEXT(fstatat)(dirfd, path, ret, flags);
+	return !only_counted(flags) && metadata_serve(dirfd, path, ret, flags)
+		       ? 0
+		       : NEXT(fstatat)(dirfd, path, ret, flags);
 }
 
 int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
@@ -56,23 +67,28 @@ int statx(int dirfd, const char *restrict path, int flags, unsigned int mask,
 		       : NEXT(statx)(dirfd, path, flags, mask, ret);
 }
 
+static __attribute__((noinline)) bool older_serve(int version, int dirfd, const char *path,
+						  struct stat *ret, int flags)
+{
+	return version == STAT_VERSION &&
+	       (table_serve(dirfd, path, ret, flags) || metadata_serve(dirfd, path, ret, flags));
+}
+
 int __xstat(int version, const char *path, struct stat *ret)
 {
-	return version == STAT_VERSION && metadata_serve(AT_FDCWD, path, ret, 0)
-		       ? 0
-		       : NEXT(__xstat)(version, path, ret);
+	return older_serve(version, AT_FDCWD, path, ret, 0) ? 0 : NEXT(__xstat)(version, path, ret);
 }
 
 int __lxstat(int version, const char *path, struct stat *ret)
 {
-	return version == STAT_VERSION && metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
+	return older_serve(version, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
 		       ? 0
 		       : NEXT(__lxstat)(version, path, ret);
 }
 
 int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int flags)
 {
-	return version == STAT_VERSION && metadata_serve(dirfd, path, ret, flags)
+	return older_serve(version, dirfd, path, ret, flags)
 		       ? 0
 		       : NEXT(__fxstatat)(version, dirfd, path, ret, flags);
 }

@@ -97,13 +97,15 @@ const struct cosy_watch_entry *table_jump(struct table *table, int dirfd, const 
 {
 	unsigned int i;
 
+	table->missed = false;
 	/* The first name of the next directory finds the table of the last one, by the same number. */
 	if (table->dirfd != dirfd || !table->count || !table_holds(table) ||
 	    !path_has_prefix(path, table) || !name_has_room(path + table->prefix))
 		return NULL;
 	/* An entry's name has no slash, so no longer path is found. */
 	i = table_lookup(table, path + table->prefix);
-	return i == NOWHERE ? NULL : table_take(table, i);
+	table->missed = i == NOWHERE;
+	return table->missed ? NULL : table_take(table, i);
 }
 
 const struct cosy_watch_entry *table_search(struct table *table, const char *name,

@@ -49,6 +49,9 @@ enum {
 	CHAINS = 64, /* of that */
 };
 
+/* Flags of fstatat(2) and statx(2) with which calls are served. */
+#define FLAGS_SERVED (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
+
 /* Addresses of a program's objects are between these. */
 #define LOWEST	(1ul << 16)
 #define HIGHEST (1ul << 47)
@@ -69,10 +72,11 @@ struct table {
 	uint32_t dir_word;
 	uint32_t stx_mask;
 	uint64_t stx_attributes_mask, stx_mnt_id;
-	int mode;			 /* of access(2), for COSY_WATCH_PERMITTED; -1: none */
-	bool counted_times;		 /* COSY_WATCH_COUNTED_TIMES */
-	bool indexed;			 /* the next three are filled in */
-	uint8_t chains[CHAINS];		 /* the first entry of a chain, from 1 on */
+	int mode;		/* of access(2), for COSY_WATCH_PERMITTED; -1: none */
+	bool counted_times;	/* COSY_WATCH_COUNTED_TIMES */
+	bool missed;		/* table_jump did not find the name: not to be searched again */
+	bool indexed;		/* the next three are filled in */
+	uint8_t chains[CHAINS]; /* the first entry of a chain, from 1 on */
 	uint8_t links[COSY_WATCH_COUNT]; /* the next one */
 	uint16_t at[COSY_WATCH_COUNT];	 /* entries, in units of 8 bytes */
 	char text[PREFIX + 8];		 /* it is read by words */
@@ -271,8 +275,7 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 
 	if (unlikely(!set || set->taken || !flag || !*flag || vfork_parent ||
 		     __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
-		     !is_address(path) || !is_address(ret) ||
-		     (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT))))
+		     !is_address(path) || !is_address(ret) || (flags & ~FLAGS_SERVED)))
 		return false;
 	set_take_alone(set);
 	table = *set_recent(set, dirfd);

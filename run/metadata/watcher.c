@@ -24,13 +24,7 @@ unsigned int watcher_state;
 int watcher_number = -1;
 const volatile uint64_t *watcher_words;
 
-/*
- * A watcher, with the memory of the first READs, costs about as much as 128 served calls save.  So
- * calls that could be served are counted first.
- */
-#define CALLS_BEFORE 128
-
-static unsigned int calls;
+unsigned int watcher_calls;
 
 /* WATCHER_OFF stays. */
 static void state_change(unsigned int from, unsigned int to)
@@ -155,12 +149,6 @@ COLD static void watcher_open(void)
 
 bool watcher_begin(void)
 {
-	unsigned int count = __atomic_load_n(&calls, __ATOMIC_RELAXED);
-
-	if (count < CALLS_BEFORE) {
-		__atomic_store_n(&calls, count + 1, __ATOMIC_RELAXED);
-		return false;
-	}
 	if (watcher_is_due())
 		watcher_open();
 	return __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_OPEN;
@@ -169,7 +157,7 @@ bool watcher_begin(void)
 void watcher_before_thread(void)
 {
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED && alone() &&
-	    __atomic_load_n(&calls, __ATOMIC_RELAXED))
+	    __atomic_load_n(&watcher_calls, __ATOMIC_RELAXED))
 		watcher_open();
 }
 
@@ -183,7 +171,7 @@ COLD void watcher_ended(void)
 {
 	if (watcher_words[COSY_WATCH_NUMBERS] & COSY_WATCH_ENDED) {
 		watcher_number = -1;
-		__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&watcher_calls, 0, __ATOMIC_RELAXED);
 		state_change(WATCHER_OPEN, WATCHER_UNTRIED);
 	} else {
 		__atomic_store_n(&watcher_state, WATCHER_OFF, __ATOMIC_RELAXED);
