@@ -244,6 +244,8 @@ static void other_kinds_are_found(void)
 		FOUND("does not emit", INSN(none[i], 0, 0, 0, 0), EXIT());
 	FOUND("does not emit", INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0), INSN(0, 0, 0, 0, 0),
 	      EXIT());
+	/* The last instruction: there is no second half to read. */
+	FOUND("does not emit", EXIT(), INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0));
 	/* Calls of another program, of the kernel's functions, of helpers by their number. */
 	for (i = 1; i < 16; i++)
 		FOUND("does not emit", INSN(BPF_JMP | BPF_CALL, 0, i, 0, 1), EXIT());
@@ -252,6 +254,7 @@ static void other_kinds_are_found(void)
 	FOUND("does not emit", INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 1, 0, 1), INSN(0, 0, 0, 0, 0),
 	      EXIT());
 	FOUND("does not emit", INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1), MOV_K(3, 0), EXIT());
+	FOUND("does not emit", INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1), MOV_K(0, 0), EXIT());
 	FOUND("does not emit", INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1), JUMP(1000), EXIT());
 	FOUND("does not emit", INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 8, 1), INSN(0, 0, 0, 0, 0),
 	      EXIT());
@@ -270,6 +273,7 @@ static void other_kinds_are_found(void)
 	FINE(INSN(BPF_ALU64 | BPF_MOV | BPF_X, 2, 3, 32, 0), EXIT());
 	/* Registers that a program does not have, and r10's value. */
 	FOUND("does not emit", MOV_K(AX + 1, 0), EXIT());
+	FOUND("does not emit", MOV_X(2, AX + 1), EXIT());
 	FOUND("does not emit", STORE(BPF_DW, AX + 2, -8, 2), EXIT());
 	FOUND("does not emit", MOV_X(2, FP), EXIT());
 	FOUND("does not emit", ALU64_X(BPF_ADD, 2, FP), EXIT());
