@@ -189,6 +189,28 @@ void cosy_emit_unless(struct cosy_emit *e, struct bpf_insn branch, u32 label)
 	cosy_emit_goto(e, label);
 }
 
+void cosy_emit_move(struct cosy_emit *e, u32 from, u32 to)
+{
+	const u32 count = e->insn_cnt - from;
+	struct bpf_insn moved[COSY_MAX_MOVED];
+	u32 i;
+
+	if (e->error)
+		return;
+	memcpy(moved, e->insns + from, count * sizeof(*moved));
+	memmove(e->insns + to + count, e->insns + to, (from - to) * sizeof(*moved));
+	memcpy(e->insns + to, moved, count * sizeof(*moved));
+	for (i = 0; i < e->label_cnt; i++) {
+		if (e->labels[i] != COSY_UNBOUND && e->labels[i] >= to)
+			e->labels[i] += count;
+	}
+	for (i = 0; i < e->fixup_cnt; i++) {
+		if (e->fixups[i].at >= to)
+			e->fixups[i].at += count;
+	}
+	core_yield();
+}
+
 int cosy_emit_resolve(struct cosy_emit *e)
 {
 	u32 i;

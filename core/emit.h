@@ -43,6 +43,8 @@ struct cosy_emit {
 
 #define COSY_UNBOUND (~0u)
 
+enum { COSY_MAX_MOVED = COSY_FETCH_WORDS + 1 };
+
 void cosy_emit_deinit(struct cosy_emit *e);
 
 /* Appends one instruction. */
@@ -58,6 +60,11 @@ void cosy_emit_goto(struct cosy_emit *e, u32 label);
 /* Jump when the condition of `branch` (its offset is ignored) holds, or when it does not. */
 void cosy_emit_if(struct cosy_emit *e, struct bpf_insn branch, u32 label);
 void cosy_emit_unless(struct cosy_emit *e, struct bpf_insn branch, u32 label);
+/*
+ * Moves what was emitted from `from` on, which has no jumps and no labels, to the earlier place
+ * `to`.  At most COSY_MAX_MOVED instructions.
+ */
+void cosy_emit_move(struct cosy_emit *e, u32 from, u32 to);
 /* Fills in all jumps; -ERANGE when one does not reach. */
 int cosy_emit_resolve(struct cosy_emit *e);
 

@@ -14,7 +14,7 @@
 #include "sandbox.h"
 
 static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *program,
-			const struct cosy_sandbox *how, bool far, bool clears)
+			const struct cosy_sandbox *how, bool far)
 {
 	u32 i;
 
@@ -22,7 +22,6 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_validated *pro
 	w->program = program;
 	w->how = how;
 	w->code.far = far;
-	w->clears = clears;
 	w->code.blind = how->blind;
 	w->code.random = how->seed;
 	w->code.keeper = COSY_AX;
@@ -169,6 +168,8 @@ static int rewrite_program(struct cosy_rewrite *w)
 	rewrite_slows(w);
 	cosy_emit_stubs(w);
 	cosy_emit_epilogue(w);
+	if (w->fetch_cnt)
+		cosy_emit_clears(w);
 	return cosy_emit_resolve(&w->code);
 }
 
@@ -176,22 +177,16 @@ int cosy_sandbox(const struct cosy_validated *program, const struct cosy_sandbox
 		 struct cosy_code *ret, struct cosy_reject *why)
 {
 	struct cosy_rewrite w;
-	bool far = false, clears = false;
+	bool far = false;
 	int error;
 
 again:
-	error = rewrite_init(&w, program, how, far, clears);
+	error = rewrite_init(&w, program, how, far);
 	if (!error)
 		error = rewrite_program(&w);
 	if (error == -ERANGE && how->has_gotol && !far) {
 		rewrite_deinit(&w);
 		far = true;
-		goto again;
-	}
-	/* Only now it is known that there are any. */
-	if (!error && w.fetch_cnt && !clears) {
-		rewrite_deinit(&w);
-		clears = true;
 		goto again;
 	}
 	if (error == -ERANGE)

@@ -64,7 +64,7 @@ struct cosy_rewrite {
 	u32 access_cnt;
 	u32 based_cnt;
 	u32 fetch_cnt;
-	bool clears;		      /* the prologue clears where fetches put what they fetch */
+	u32 clears_at;		      /* in the prologue: where cosy_emit_clears adds to it */
 	struct cosy_pieces *pieces;   /* NULL: not in based code */
 	struct cosy_fetches *fetches; /* of the slow copy; NULL: not in based code */
 	u16 *live; /* [insn_cnt] registers that are read later; NULL: no access needs to know */
@@ -160,6 +160,7 @@ bool cosy_fetch_again(const struct cosy_rewrite *w, u32 at, u32 *from, struct co
 
 /* sandbox_flow.c: jumps, calls, entry, resume, return */
 void cosy_emit_prologue(struct cosy_rewrite *w);
+void cosy_emit_clears(struct cosy_rewrite *w);
 void cosy_rewrite_jump(struct cosy_rewrite *w, u32 at);
 void cosy_emit_epilogue(struct cosy_rewrite *w);
 

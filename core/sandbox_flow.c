@@ -95,6 +95,29 @@ static void emit_clear(struct cosy_emit *e, s32 off)
 	cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, off, 0);
 }
 
+/* Returns whether stores keep registers of the program's in the frame meanwhile. */
+static bool keeps_registers(const struct cosy_rewrite *w)
+{
+	return w->how->copies_ax && w->how->based && w->how->size;
+}
+
+/*
+ * Has the prologue zero where fetches put what they fetch.  It is emitted long before: only now it
+ * is known that there are any.
+ */
+void cosy_emit_clears(struct cosy_rewrite *w)
+{
+	struct cosy_emit *e = &w->code;
+	const u32 from = e->insn_cnt;
+	u32 i;
+
+	for (i = 0; i < cosy_fetch_room(w); i++)
+		emit_clear(e, COSY_FETCH_PLACE + 8 * (s32)i);
+	if (!keeps_registers(w))
+		emit_fence(e);
+	cosy_emit_move(e, from, w->clears_at);
+}
+
 /*
  * Zeroes every word of the frame, not only the first function's: what is below it on the kernel's
  * stack must not be there to be saved by a leave.
@@ -105,7 +128,6 @@ static void emit_clear(struct cosy_emit *e, s32 off)
  */
 void cosy_emit_prologue(struct cosy_rewrite *w)
 {
-	const bool spills = w->how->copies_ax && w->how->based && w->how->size;
 	struct cosy_emit *e = &w->code;
 	u32 i;
 
@@ -114,13 +136,12 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	 * A load of what is kept here may run ahead of its store. Let it find nothing of the
 	 * kernel's stack: a second fence ends these stores.
 	 */
-	if (spills) {
+	if (keeps_registers(w)) {
 		emit_clear(e, COSY_SLOT_VALUE);
 		emit_clear(e, COSY_SLOT_SAVE);
 	}
-	for (i = 0; w->clears && i < cosy_fetch_room(w); i++)
-		emit_clear(e, COSY_FETCH_PLACE + 8 * (s32)i);
-	if (spills || w->clears)
+	w->clears_at = e->insn_cnt;
+	if (keeps_registers(w))
 		emit_fence(e);
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
