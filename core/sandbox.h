@@ -120,14 +120,21 @@ const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index)
 /* Returns whether jumps of the code proper lead to the copy of that instruction in its slow copy. */
 bool cosy_piece_leads(const struct cosy_rewrite *w, u32 at);
 
-/* sandbox_piece.c: values of registers, in straight code of a slow copy */
+/* sandbox_piece.c: values of registers in a slow copy */
 /* The number of a value that is not known, and a distance from it. */
 struct cosy_register_value {
 	u32 number;
 	u64 delta;
 };
+void cosy_values_begin(struct cosy_rewrite *w);
 void cosy_values_forget(struct cosy_rewrite *w);
-void cosy_values_follow(struct cosy_rewrite *w, u32 at);
+/* Notes what an instruction of a slow copy changes, and a jump to a later one before `end`. */
+void cosy_values_follow(struct cosy_rewrite *w, u32 at, u32 end);
+/*
+ * Keeps what is the same on all ways to a place that jumps lead to; `dead`: only they lead there.
+ * Stores the first of them.  False: there may be others.
+ */
+bool cosy_values_join(struct cosy_rewrite *w, u32 at, bool dead, u32 *from);
 struct cosy_register_value cosy_value_of(const struct cosy_rewrite *w, u8 reg);
 
 /* sandbox_fetch.c: which loads of a slow copy are fetched together */

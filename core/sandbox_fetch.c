@@ -12,9 +12,9 @@
  *
  * The copy holds until memory may change by this program, or another way may lead here: from a
  * leader to its last follower there is no store that may change the bytes, no atomic, no call and
- * no place that a jump leads to.  Jumps away are allowed.  So a follower's value is what its bytes
- * were when the leader ran, a few instructions before.  An ordered load (volatile or atomic) stands
- * between places that jumps lead to: `goto +0`.
+ * no place that a jump leads to which is not from between them as well.  Jumps away are allowed.
+ * So a follower's value is what its bytes were when the leader ran, a few instructions before.  An
+ * ordered load (volatile or atomic) stands between two `goto +0`, which end all fetches.
  *
  * The code proper may lead to a leader of another group, having found the memory of this one in the
  * buffer.  On that way the bytes are fetched again, from what a register still holds of the address.
@@ -26,25 +26,18 @@
  * Safety does not depend on this file.  The thunk writes only to the words at COSY_FETCH_PLACE,
  * the prologue clears them, and cosy_verify checks that the frame has them.
  */
+#include "fetch.h"
 #include "sandbox.h"
 
 /* Limits of the instructions of a slow copy, and of the fetches that go on at one time. */
 enum { MAX_SLOW = 512, MAX_FETCHES = MAX_SLOW / 2, MAX_OPEN = 4, MAX_REPEATS = 32 };
 
-/*
- * Instructions that a load alone takes more than in a fetch, in units of the two that a word of the
- * fetch takes.
- */
-enum { WORDS_FOR_A_LOAD = 6 };
-
 struct fetch {
 	struct cosy_register_value place; /* of the leader */
-	s32 low, high;			  /* bytes of the loads, counted from there */
-	s32 size, widest;		  /* of the widest load, and its first byte */
+	struct cosy_fetch_span span;	  /* counted from there */
 	u32 first, last;		  /* the leader, the last follower */
 	u32 loads;
-	bool frozen; /* a store beside it came since: it takes in no more bytes */
-	u32 word;    /* of COSY_FETCH_PLACE, or COSY_FETCH_WORDS: made by single loads */
+	u32 word; /* of COSY_FETCH_PLACE, or COSY_FETCH_WORDS: made by single loads */
 };
 
 /* A way from the code proper to `at`, between a fetch's leader and its last follower. */
@@ -86,42 +79,6 @@ void cosy_fetches_deinit(struct cosy_rewrite *w)
 
 /* --- Loads ------------------------------------------------------------------------- */
 
-/*
- * Returns the first byte to fetch: a multiple of the widest load's size away from it.  So a load
- * that is aligned in memory is part of one word, and another thread's store is seen whole or not at
- * all, as natively.
- */
-static s32 fetch_begin(const struct fetch *fetch)
-{
-	return fetch->low - ((fetch->low - fetch->widest) & (fetch->size - 1));
-}
-
-static u32 fetch_words(const struct fetch *fetch)
-{
-	return (fetch->high - fetch_begin(fetch) + 7) / 8;
-}
-
-/* Takes a load of `size` bytes at `low` into a fetch; false: it has no room for it. */
-static bool fetch_widen(struct fetch *fetch, s32 low, s32 size, u32 room)
-{
-	struct fetch wider = *fetch;
-
-	if (low < fetch->low)
-		wider.low = low;
-	if (low + size > fetch->high)
-		wider.high = low + size;
-	if (fetch->frozen && (wider.low != fetch->low || wider.high != fetch->high))
-		return false;
-	if (size > fetch->size) {
-		wider.size = size;
-		wider.widest = low;
-	}
-	if (fetch_words(&wider) > room)
-		return false;
-	*fetch = wider;
-	return true;
-}
-
 static bool is_near(s64 distance)
 {
 	return distance >= -COSY_REACH && distance <= COSY_REACH;
@@ -154,7 +111,7 @@ static void plan_load(struct cosy_rewrite *w, u32 at)
 		fetch = &f->fetches[f->open[i]];
 		distance = place.delta - fetch->place.delta;
 		if (fetch->place.number != place.number || !is_near(distance) ||
-		    !fetch_widen(fetch, distance, size, cosy_fetch_room(w)))
+		    !cosy_fetch_widen(&fetch->span, distance, size, cosy_fetch_room(w)))
 			continue;
 		fetch->last = at;
 		fetch->loads++;
@@ -164,8 +121,11 @@ static void plan_load(struct cosy_rewrite *w, u32 at)
 	}
 	if (f->count == MAX_FETCHES - 1)
 		return;
-	f->fetches[f->count] = (struct fetch){
-		.place = place, .high = size, .size = size, .first = at, .last = at, .loads = 1};
+	f->fetches[f->count] = (struct fetch){.place = place,
+					      .span = {.high = size, .size = size},
+					      .first = at,
+					      .last = at,
+					      .loads = 1};
 	open_fetch(f, f->count++);
 	f->loads[at - f->start] = f->count;
 	f->places[at - f->start] = 0;
@@ -188,9 +148,8 @@ static void plan_store(struct cosy_rewrite *w, u32 at)
 		s64 distance = base.delta + insn->off - fetch->place.delta;
 
 		if (base.number != fetch->place.number || !is_near(distance) ||
-		    (distance < fetch->high && distance + size > fetch->low))
+		    cosy_fetch_is_changed(&fetch->span, distance, size))
 			continue;
-		fetch->frozen = true;
 		f->open[left++] = f->open[i];
 	}
 	f->open_cnt = left;
@@ -228,10 +187,37 @@ static void plan_entry(struct cosy_rewrite *w, u32 at)
 	f->open_cnt = left;
 }
 
+/*
+ * Keeps, at a place that jumps lead to, the fetches whose leader has run on each way there: it is
+ * before the first of the jumps.
+ */
+static void plan_join(struct cosy_rewrite *w, u32 at, bool dead)
+{
+	struct cosy_fetches *f = w->fetches;
+	u32 i, from, left = 0;
+
+	if (!cosy_values_join(w, at, dead, &from)) {
+		cosy_values_forget(w);
+		from = 0;
+	}
+	for (i = 0; i < f->open_cnt; i++) {
+		if (f->fetches[f->open[i]].first < from)
+			f->open[left++] = f->open[i];
+	}
+	f->open_cnt = left;
+}
+
+static bool is_goto(const struct bpf_insn *insn)
+{
+	return cosy_insn_jumps(insn) && BPF_OP(insn->code) == BPF_JA;
+}
+
 static void plan_insn(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
 
+	if (is_goto(insn) && cosy_jump_target(insn, at) == at + 1)
+		w->fetches->open_cnt = 0;
 	if (!(w->program->marks[at] & COSY_MARK_LEAVE))
 		return;
 	if (BPF_CLASS(insn->code) == BPF_LDX)
@@ -243,12 +229,6 @@ static void plan_insn(struct cosy_rewrite *w, u32 at)
 }
 
 /* --- Places ------------------------------------------------------------------------ */
-
-/* Returns whether one fetch for all its loads costs less than the loads one by one. */
-static bool pays(const struct fetch *fetch)
-{
-	return fetch_words(fetch) <= WORDS_FOR_A_LOAD * (fetch->loads - 1);
-}
 
 /* Gives each fetch words that no other one needs from its leader to its last follower. */
 static void choose_words(struct cosy_rewrite *w)
@@ -262,8 +242,8 @@ static void choose_words(struct cosy_rewrite *w)
 		struct fetch *fetch = &f->fetches[i];
 
 		fetch->word = COSY_FETCH_WORDS;
-		words = fetch_words(fetch);
-		if (!pays(fetch))
+		words = cosy_fetch_words(&fetch->span);
+		if (!cosy_fetch_pays(&fetch->span, fetch->loads))
 			continue;
 		for (word = free = 0; word < room && free < words; word++)
 			free = until[word] <= fetch->first ? free + 1 : 0;
@@ -278,23 +258,25 @@ static void choose_words(struct cosy_rewrite *w)
 void cosy_fetches_plan(struct cosy_rewrite *w, const struct cosy_slow *slow)
 {
 	struct cosy_fetches *f = w->fetches;
+	bool dead = false; /* only jumps lead to the next instruction */
 	u32 at;
 
 	f->count = f->open_cnt = f->repeat_cnt = 0;
 	f->start = slow->first;
-	cosy_values_forget(w);
+	cosy_values_begin(w);
 	for (at = slow->first; at < slow->end; at++) {
 		f->loads[at - f->start] = 0;
 		if (!(w->program->marks[at] & COSY_MARK_HEAD))
 			continue;
 		if (w->program->marks[at] & COSY_MARK_TARGET) {
-			cosy_values_forget(w);
-			f->open_cnt = 0;
+			plan_join(w, at, dead);
+			dead = false;
 		}
 		if (cosy_piece_leads(w, at))
 			plan_entry(w, at);
 		plan_insn(w, at);
-		cosy_values_follow(w, at);
+		cosy_values_follow(w, at, slow->end);
+		dead |= is_goto(&w->program->insns[at]);
 	}
 	choose_words(w);
 }
@@ -310,11 +292,11 @@ bool cosy_fetch_find(const struct cosy_rewrite *w, u32 at, struct cosy_fetched *
 	fetch = &f->fetches[f->loads[at - f->start] - 1];
 	if (fetch->word == COSY_FETCH_WORDS)
 		return false;
-	low = fetch_begin(fetch) - f->places[at - f->start];
+	low = cosy_fetch_begin(&fetch->span) - f->places[at - f->start];
 	*ret = (struct cosy_fetched){.leads = at == fetch->first,
 				     .low = low,
 				     .word = fetch->word,
-				     .words = fetch_words(fetch),
+				     .words = cosy_fetch_words(&fetch->span),
 				     .off = COSY_FETCH_PLACE + 8 * (s32)fetch->word - low};
 	return true;
 }
@@ -330,9 +312,10 @@ bool cosy_fetch_again(const struct cosy_rewrite *w, u32 at, u32 *from, struct co
 		if (repeat->at != at || fetch->word == COSY_FETCH_WORDS || fetch->last < at)
 			continue;
 		*ret = (struct cosy_refetch){.reg = repeat->reg,
-					     .delta = repeat->delta + fetch_begin(fetch),
+					     .delta =
+						     repeat->delta + cosy_fetch_begin(&fetch->span),
 					     .word = fetch->word,
-					     .words = fetch_words(fetch)};
+					     .words = cosy_fetch_words(&fetch->span)};
 		return true;
 	}
 	return false;

@@ -342,25 +342,37 @@ static void plan_jump(struct cosy_pieces *p, u32 at, u32 target)
 
 /*
  * Brings together what is known at a place that jumps lead to; `dead`: nothing else leads there.
- * False: some may be from elsewhere.  A leader after the first of the jumps may have been jumped
- * over, so no access relies on it from here on.
+ * Stores the first of the jumps.  False: some may be from elsewhere.
  */
-static bool plan_target(struct cosy_pieces *p, u32 at, bool dead)
+static bool plan_join(struct cosy_pieces *p, u32 at, bool dead, u32 *from)
 {
 	struct join *join = find_join(p, at);
-	u32 i;
 
 	if (!join || join->seen != (p->shapes[at] & MAX_JUMPS) || join->seen == MAX_JUMPS)
 		return false;
-	for (i = 0; i < p->group_cnt; i++) {
-		if (p->groups[i].first > join->from)
-			p->groups[i].value = NO_VALUE;
-	}
 	if (dead)
 		memcpy(p->regs, join->regs, sizeof(p->regs));
 	else
 		meet_registers(p, p->regs, join->regs);
+	*from = join->from;
 	join->at = 0;
+	return true;
+}
+
+/*
+ * A leader after the first of the jumps to a place may have been jumped over, so no access relies
+ * on it from there on.
+ */
+static bool plan_target(struct cosy_pieces *p, u32 at, bool dead)
+{
+	u32 i, from;
+
+	if (!plan_join(p, at, dead, &from))
+		return false;
+	for (i = 0; i < p->group_cnt; i++) {
+		if (p->groups[i].first > from)
+			p->groups[i].value = NO_VALUE;
+	}
 	return true;
 }
 
@@ -596,9 +608,31 @@ void cosy_values_forget(struct cosy_rewrite *w)
 		set_new(p, &p->regs[reg]);
 }
 
-void cosy_values_follow(struct cosy_rewrite *w, u32 at)
+void cosy_values_begin(struct cosy_rewrite *w)
 {
-	plan_registers(w->pieces, &w->program->insns[at]);
+	u32 i;
+
+	cosy_values_forget(w);
+	for (i = 0; i < MAX_JOINS; i++)
+		w->pieces->joins[i].at = 0;
+}
+
+void cosy_values_follow(struct cosy_rewrite *w, u32 at, u32 end)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u32 target;
+
+	plan_registers(w->pieces, insn);
+	if (!cosy_insn_jumps(insn))
+		return;
+	target = cosy_jump_target(insn, at);
+	if (target > at && target < end)
+		plan_jump(w->pieces, at, target);
+}
+
+bool cosy_values_join(struct cosy_rewrite *w, u32 at, bool dead, u32 *from)
+{
+	return at && plan_join(w->pieces, at, dead, from);
 }
 
 struct cosy_register_value cosy_value_of(const struct cosy_rewrite *w, u8 reg)

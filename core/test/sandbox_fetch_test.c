@@ -137,6 +137,62 @@ static void stores_are_seen(void)
 	     ATOMIC(BPF_DW, BPF_ADD, 6, 8, 7), LOAD(BPF_DW, 0, 6, 8));
 }
 
+/* Where ways meet that all lead through the leader, its copy holds. */
+static void ways_meet(void)
+{
+	/* One way around an instruction, taken and not; and two ways. */
+	FETCHED(2, 5, HEAP, STORE_K(BPF_DW, 6, 8, 5), LOAD(BPF_DW, 2, 6, 0),
+		JUMP_K(BPF_JEQ, 9, 1, 1), MOV_K(2, 3), LOAD(BPF_DW, 0, 6, 8));
+	FETCHED(2, 6, HEAP, STORE_K(BPF_DW, 6, 8, 5), LOAD(BPF_DW, 2, 6, 0), MOV_K(2, 2),
+		JUMP_K(BPF_JEQ, 9, 2, 2), MOV_K(2, 1), JUMP(1), MOV_K(2, 3), LOAD(BPF_DW, 0, 6, 8),
+		ADD_TO_0(2));
+	/* Each byte of an unrolled loop has a branch. */
+	FETCHED(2, 2, HEAP, STORE_K(BPF_W, 6, 0, 0x00010201), LOAD(BPF_B, 2, 6, 0),
+		JUMP_K(BPF_JNE, 2, 1, 1), ALU64_K(BPF_ADD, 0, 1), LOAD(BPF_B, 2, 6, 1),
+		JUMP_K(BPF_JNE, 2, 1, 1), ALU64_K(BPF_ADD, 0, 1), LOAD(BPF_B, 2, 6, 2),
+		JUMP_K(BPF_JNE, 2, 1, 1), ALU64_K(BPF_ADD, 0, 1));
+	/* Several jumps to one place. */
+	FETCHED(2, 5, HEAP, STORE_K(BPF_DW, 6, 8, 5), LOAD(BPF_DW, 2, 6, 0),
+		JUMP_K(BPF_JEQ, 9, 1, 3), MOV_K(2, 3), JUMP_K(BPF_JEQ, 9, 2, 1), MOV_K(2, 4),
+		LOAD(BPF_DW, 0, 6, 8));
+	/* A store on one of the ways, into the bytes and beside them. */
+	FETCHED(4, 5, HEAP, STORE_K(BPF_DW, 6, 0, 1), JUMP_K(BPF_JEQ, 9, 1, 0),
+		LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 7, 1), STORE_K(BPF_DW, 6, 0, 5),
+		LOAD(BPF_DW, 0, 6, 0));
+	FETCHED(4, 5, HEAP, STORE_K(BPF_DW, 6, 8, 1), LOAD(BPF_DW, 2, 6, 0),
+		JUMP_K(BPF_JEQ, 9, 7, 1), STORE_K(BPF_DW, 6, 8, 5), LOAD(BPF_DW, 0, 6, 8));
+	WAYS(RUN_DONE, 1, HEAP, STORE_K(BPF_DW, 6, 0, 1), LOAD(BPF_DW, 2, 6, 0),
+	     JUMP_K(BPF_JEQ, 9, 1, 1), STORE_K(BPF_DW, 6, 0, 5), LOAD(BPF_DW, 0, 6, 0));
+	/* A leader on one of the ways only, and one between two jumps to the place. */
+	FETCHED(3, 5, HEAP, STORE_K(BPF_DW, 6, 8, 5), JUMP_K(BPF_JEQ, 9, 7, 2),
+		LOAD(BPF_DW, 2, 6, 0), JUMP(1), MOV_K(2, 1), LOAD(BPF_DW, 0, 6, 8));
+	FETCHED(3, 5, HEAP, STORE_K(BPF_DW, 6, 8, 5), JUMP_K(BPF_JEQ, 9, 7, 3),
+		LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 7, 1), MOV_K(2, 1),
+		LOAD(BPF_DW, 0, 6, 8));
+	WAYS(RUN_DONE, 5, HEAP, STORE_K(BPF_DW, 6, 8, 5), JUMP_K(BPF_JNE, 9, 7, 2),
+	     LOAD(BPF_DW, 2, 6, 0), JUMP(1), MOV_K(2, 1), LOAD(BPF_DW, 0, 6, 8));
+	/* The base is another register's after one of the ways, or the same after both. */
+	WAYS(RUN_DONE, 7, HEAP, STORE_K(BPF_DW, 6, 8, 5), STORE_K(BPF_DW, 6, 16, 7),
+	     LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 2, 1), ALU64_K(BPF_ADD, 6, 8),
+	     LOAD(BPF_DW, 0, 6, 8));
+	FETCHED(3, 7, HEAP, STORE_K(BPF_DW, 6, 8, 5), STORE_K(BPF_DW, 6, 16, 7),
+		LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 2, 2), ALU64_K(BPF_ADD, 6, 8), JUMP(1),
+		ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_DW, 0, 6, 8));
+	/* The same in the middle of a slow copy, also after two ways that met before. */
+	WAYS(RUN_DONE, 7, HEAP, STORE_K(BPF_DW, 6, 8, 5), STORE_K(BPF_DW, 6, 16, 7), MOV_X(8, 6),
+	     LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 2, 1), ALU64_K(BPF_ADD, 6, 8),
+	     LOAD(BPF_DW, 0, 6, 8), LOAD(BPF_DW, 2, 8, 24));
+	WAYS(RUN_DONE, 7, HEAP, STORE_K(BPF_DW, 6, 8, 5), STORE_K(BPF_DW, 6, 16, 7), MOV_X(8, 6),
+	     LOAD(BPF_DW, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 2, 2), MOV_K(2, 1), JUMP(1), MOV_K(2, 3),
+	     JUMP_K(BPF_JEQ, 9, 2, 1), ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_DW, 0, 6, 8),
+	     LOAD(BPF_DW, 2, 8, 24));
+	/* A jump from before the slow copy leads to where they meet. */
+	WAYS(RUN_DONE, 5, HEAP, UNKNOWN(8, 6), STORE_K(BPF_DW, 8, 8, 5), UNKNOWN(8, 6),
+	     STORE_K(BPF_DW, 8, 16, 7), JUMP_K(BPF_JEQ, 9, 7, 5), LOAD(BPF_DW, 2, 6, 0),
+	     LOAD(BPF_DW, 2, 6, 8), MOV_X(7, 6), JUMP_K(BPF_JEQ, 9, 1, 1), ALU64_K(BPF_ADD, 7, 8),
+	     LOAD(BPF_DW, 2, 6, 0), LOAD(BPF_DW, 0, 7, 8), LOAD(BPF_DW, 2, 6, 24));
+}
+
 static void ways_lead_past_a_leader(void)
 {
 	/* A jump over it, to a load that then stands alone. */
@@ -307,6 +363,7 @@ int main(void)
 {
 	fields_are_fetched_once();
 	stores_are_seen();
+	ways_meet();
 	ways_lead_past_a_leader();
 	copies_are_entered_in_the_middle();
 	slow_copies_are_planned_apart();
