@@ -81,6 +81,9 @@
 /* A load or store in the shared buffer, and elsewhere. */
 #define COSY_LOSS_SHARED    5  /*=loss_shared*/
 #define COSY_LOSS_ELSEWHERE 17 /*=loss_elsewhere*/
+/* Loads elsewhere that are fetched together (core/fetch.h), and each word of them. */
+#define COSY_LOSS_FETCH	     17 /*=loss_fetch*/
+#define COSY_LOSS_FETCH_WORD 2	/*=loss_fetch_word*/
 /* A round of a loop, whose fuel is counted. */
 #define COSY_LOSS_ROUND 6 /*=loss_round*/
 /* An operation on a string or memory, of few bytes. */

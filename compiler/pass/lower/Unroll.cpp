@@ -11,20 +11,20 @@
 //	       br loop			       p = p + 8
 //					       br loop
 //
-// This stage chooses the loops and how often to unroll them.  LLVM's unroller
+// This stage chooses the loops, by base/Iterations.cpp.  LLVM's unroller
 // does it, with a loop for the iterations that remain if their number is known
 // before the loop.  Every instruction costs at LOAD, also in processes whose
 // loops are short, so there is a budget for a loop and one for the compound.
 //
 //===----------------------------------------------------------------------===//
 #include "lower/Unroll.h"
+#include "base/Iterations.h"
 #include "lower/BpfModule.h"
 #include "lower/Compound.h"
 #include "lower/Optimize.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -41,56 +41,8 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumUnrolled, "Number of loops unrolled");
 
-/// Iterations at once.  The test and the step that they share are a small part
-/// of eight iterations already.
-static constexpr unsigned MaxCount = 8;
-
-/// The same in a loop whose number of iterations is constant and at least
-/// ManyIterations.  No loop for the rest is needed then.  In short iterations
-/// the test and the step are a large part, so unrolling more still gains.
-static constexpr unsigned ManyIterations = 512, MaxKnownCount = 32;
-
-/// Instructions of IR that a loop, and all loops of a compound, may have after.
-static constexpr unsigned LoopBudget = 128, CompoundBudget = 384;
-
-/// Returns the instructions of an iteration; 0 if unrolling gains nothing.
-static unsigned sizeOfIteration(const Loop &L, ScalarEvolution &SE) {
-  unsigned Size = 0;
-  bool Accesses = false;
-  for (const BasicBlock *BB : L.blocks())
-    for (const Instruction &I : *BB) {
-      if (isa<CallBase>(I) && (!isa<IntrinsicInst>(I) || isa<MemIntrinsic>(I)))
-        return 0;
-      if (isa<PHINode>(I) || isa<DbgInfoIntrinsic>(I))
-        continue;
-      ++Size;
-      Accesses |= isa<LoadInst>(I) || isa<StoreInst>(I);
-    }
-  if (!Accesses)
-    return 0;
-  // If the number of iterations is constant, a sum, comparison and branch go.
-  return SE.getSmallConstantTripCount(&L) ? std::max(Size, 4u) - 3 : Size;
-}
-
-/// Returns how many iterations a loop should do at once; below 2: leave it.
-static unsigned iterationsAtOnce(const Loop &L, ScalarEvolution &SE,
-                                 unsigned Budget) {
-  if (!L.isInnermost() || hasUnrollTransformation(&L) & TM_Disable)
-    return 0;
-  unsigned Size = sizeOfIteration(L, SE);
-  if (!Size)
-    return 0;
-  // Take what the program or cosy-widen-loops asks for, or what gains most.
-  unsigned Count = SE.getSmallConstantTripCount(&L) < ManyIterations
-                       ? MaxCount
-                       : MaxKnownCount;
-  if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
-    Count = std::clamp<int>(*Asked, 1, MaxKnownCount);
-  while (Count * Size > Budget)
-    Count /= 2;
-  unsigned Most = SE.getSmallConstantMaxTripCount(&L);
-  return Most ? std::min(Count, Most) : Count;
-}
+/// Instructions of IR that all loops of a compound may have after.
+static constexpr unsigned CompoundBudget = 384;
 
 namespace {
 /// Marks the loops that LLVM's unroller is to unroll.
@@ -104,7 +56,8 @@ struct ChooseLoops : PassInfoMixin<ChooseLoops> {
     auto &LI = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (Loop *L : LI.getLoopsInPreorder()) {
-      unsigned Count = iterationsAtOnce(*L, SE, std::min(Left, LoopBudget));
+      unsigned Count =
+          iterationsAtOnce(*L, SE, std::min(Left, UnrolledLoopBudget));
       if (Count < 2)
         continue;
       Left -= Count * sizeOfIteration(*L, SE);

@@ -244,6 +244,8 @@ bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
   Ret.NumInputs = Body->arg_size() - Outputs.size();
   for (Value *V : Outputs)
     Ret.Outputs.push_back(V->getType());
+  for (unsigned I = Ret.NumInputs; I < Body->arg_size(); ++I)
+    Body->addParamAttr(I, Attribute::get(F.getContext(), ResultAttr));
   Ret.Line = R.Line;
   Ret.Where = R.Start->getDebugLoc();
   Ret.BeginsAgain = R.BeginsAgain;

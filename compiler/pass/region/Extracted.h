@@ -12,6 +12,9 @@
 
 namespace cosy {
 
+/// Marks the parameters of a region's function that its results are stored by.
+constexpr char ResultAttr[] = "cosy-result";
+
 /// The head of a loop that counts its iterations there, but has no way into the
 /// kernel: a loop of a function that Recursion.cpp copied.
 struct CountedHead {

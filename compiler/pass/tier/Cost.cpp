@@ -20,14 +20,15 @@
 #include "calls/RuntimeBodies.h"
 #include "calls/ShortStrings.h"
 #include "region/Extracted.h"
+#include "tier/Accesses.h"
 #include "tier/LoopAnalyses.h"
 #include "tier/Recursion.h"
 #include "tier/RegionCost.h"
+#include "tier/Rounds.h"
 #include "tier/Skips.h"
 #include "tier/SystemCalls.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -45,14 +46,8 @@ extern "C" {
 using namespace llvm;
 using namespace cosy;
 
-/// Rounds that a loop is assumed to go if it may make calls.
-static constexpr int64_t AssumedRounds = 64;
-
 /// Entries that a composite is assumed to find: those of a small directory.
 static constexpr double AssumedFound = 16;
-
-/// Rounds that another loop is assumed to go at most: the bytes of a page.
-static constexpr int64_t MaxRounds = 4096;
 
 /// Rounds an estimate to what a region's structure holds.
 static int64_t rounded(double Instructions) {
@@ -80,137 +75,6 @@ static Gain bounded(Gain G) {
     G.Saved = std::min(G.Saved + G.Guessed, Least);
   return G;
 }
-
-namespace {
-/// Knows how often a function's loops iterate, and its blocks run.
-class Rounds : public CountedLoops {
-  DenseMap<const Loop *, int64_t> Known;
-  const Recursion &In;
-
-public:
-  Rounds(Function &F, const Recursion &In) : CountedLoops(F), In(In) {}
-
-  /// False for a function of which no copy counts what its loops lose.
-  bool CountLosses = true;
-
-  /// True if a loop's rounds can be counted as they go, at its head or at its
-  /// calls.  Code in no such loop belongs to the function's entry.
-  bool areCounted(const Loop &L) {
-    const LoopCounts &C = counts(L);
-    return C.Skipped || C.Call || C.AddsUp;
-  }
-
-  /// Returns how often a block runs in a round of Around, or in a call of the
-  /// function, if each loop between goes one round.
-  double often(const BasicBlock &BB, const Loop *Around) {
-    double Runs = frequency(BB), Ret = 1;
-    for (const Loop *L = LI.getLoopFor(&BB); L != Around;
-         L = L->getParentLoop()) {
-      Ret *= part(Runs, rounds(*L));
-      Runs = entries(*L);
-    }
-    return Ret *
-           part(Runs, Around ? rounds(*Around)
-                             : frequency(DT.getRoot()->getParent()->front()));
-  }
-
-  /// Returns how many rounds a loop is taken for, if they are not counted: the
-  /// number that is known, or the most for which the objects that it goes
-  /// through have room.
-  int64_t of(const Loop &L) {
-    auto [It, New] = Known.insert({&L, MaxRounds});
-    if (!New)
-      return It->second;
-    // Where inner loops make the calls, rounds are not as many as bytes.
-    bool Calls =
-        any_of(L, [&](const Loop *Inner) { return mayMakeCall(*Inner); });
-    int64_t Ret = Calls || recursions(L) > 0 ? assumed(L) : MaxRounds;
-    if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
-      Ret = std::min<int64_t>(Exactly, MaxRounds);
-    else if (unsigned Bound = SE.getSmallConstantMaxTripCount(&L))
-      Ret = std::min<int64_t>(Bound, Ret);
-    for (const BasicBlock *BB : L.blocks())
-      if (const BasicBlock *Latch = L.getLoopLatch();
-          Latch && DT.dominates(BB, Latch))
-        for (const Instruction &I : *BB)
-          Ret = std::min(Ret, within(I, L));
-    return Known[&L] = Ret;
-  }
-
-  /// Returns how many rounds a loop is assumed to go that may make calls.
-  int64_t assumed(const Loop &L) {
-    double Part = recursions(L);
-    return Part > 0
-               ? std::clamp<int64_t>(std::lround(1 / Part), 1, AssumedRounds)
-               : AssumedRounds;
-  }
-
-  /// True if the number that of() returns is known.
-  bool areKnown(const Loop &L) { return SE.getSmallConstantTripCount(&L) != 0; }
-
-private:
-  /// Returns how many recursive calls a round of L makes outside of inner
-  /// loops.
-  double recursions(const Loop &L) {
-    double Ret = 0;
-    for (const BasicBlock *BB : L.blocks())
-      if (LI.getLoopFor(BB) == &L)
-        Ret += often(*BB, &L) * count_if(*BB, [&](const Instruction &I) {
-                 const auto *Call = dyn_cast<CallBase>(&I);
-                 return Call &&
-                        is_contained(In.Recursing, Call->getCalledFunction());
-               });
-    return Ret;
-  }
-
-  /// Returns how often a loop goes all its way round.  When it ends is a guess
-  /// that no round depends on.
-  double rounds(const Loop &L) {
-    const BasicBlock *Latch = L.getLoopLatch();
-    return frequency(Latch ? *Latch : *L.getHeader());
-  }
-
-  /// Returns which part of Whole is taken; all of it where nothing is known.
-  static double part(double Taken, double Whole) {
-    return Whole > 0 ? std::min(Taken / Whole, 1.0) : 1;
-  }
-
-  /// Returns how often a loop is entered.
-  double entries(const Loop &L) {
-    double Ret = 0;
-    for (const BasicBlock *Pred : predecessors(L.getHeader()))
-      if (!L.contains(Pred))
-        Ret += frequency(*Pred, *L.getHeader());
-    return Ret;
-  }
-
-  /// Returns for how many rounds there is room where each goes on to another
-  /// place of an object of known size.
-  int64_t within(const Instruction &I, const Loop &L) {
-    const auto *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
-    const auto *Place =
-        Pointer
-            ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(const_cast<Value *>(Pointer)))
-            : nullptr;
-    const auto *Step =
-        Place && Place->getLoop() == &L
-            ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE))
-            : nullptr;
-    std::optional<TypeSize> Size;
-    if (Step) {
-      const Value *Object = getUnderlyingObject(Pointer);
-      if (const auto *Local = dyn_cast<AllocaInst>(Object))
-        Size = Local->getAllocationSize(I.getDataLayout());
-      else if (const auto *Global = dyn_cast<GlobalVariable>(Object))
-        Size = I.getDataLayout().getTypeAllocSize(Global->getValueType());
-    }
-    if (!Size || Size->isScalable())
-      return MaxRounds;
-    uint64_t Each = Step->getAPInt().abs().getLimitedValue();
-    return std::clamp<int64_t>(Size->getFixedValue() / Each, 1, MaxRounds);
-  }
-};
-} // namespace
 
 /// Marks a loop whose rounds lose nothing, since it takes words.
 static constexpr char WidenedName[] = "cosy.widened";
@@ -333,6 +197,8 @@ class Estimate {
   const Recursion &In;
 
 public:
+  Accesses Memory;
+
   explicit Estimate(const Recursion &In) : In(In) {
     // Each call of these is counted at the function's entry.
     for (const Function *F : In.Entered)
@@ -346,6 +212,7 @@ public:
     if (!New)
       return It->second;
     Rounds Loops(const_cast<Function &>(F), In);
+    Memory.findFetches(Loops, /*InLoopsOnly=*/false);
     bool Copied = is_contained(In.Copied, &F);
     Loops.CountLosses = Copied;
     Gain Ret = ofEntry(F, Loops);
@@ -378,16 +245,20 @@ public:
     return Ret;
   }
 
-  /// Sums up what is lost in the blocks of one round that are in no inner loop.
-  int64_t lostIn(const Loop &L, const LoopInfo &LI) {
+  /// Sums up what is lost on average in one round, inner loops apart; 0 for one
+  /// that takes words.
+  int64_t lostIn(const Loop &L, LoopAnalyses &A) {
     if (isWidened(L))
       return 0;
-    double Ret = COSY_LOSS_ROUND;
+    double Ret = Memory.lossOfIteration(L);
+    const BasicBlock *Latch = L.getLoopLatch();
+    double All = A.frequency(Latch ? *Latch : *L.getHeader());
     for (const BasicBlock *BB : L.blocks())
-      if (LI.getLoopFor(BB) == &L)
+      if (A.LI.getLoopFor(BB) == &L)
         for (const Instruction &I : *BB)
-          Ret -= ofInstruction(I).Saved;
-    return rounded(Ret);
+          Ret -= ofInstruction(I).Saved *
+                 (All > 0 ? std::min(A.frequency(*BB) / All, 1.0) : 1);
+    return std::max<int64_t>(rounded(Ret), 1);
   }
 
   /// Returns what a call saves on average.
@@ -452,7 +323,7 @@ private:
       return Ret;
     }
     if (Own != Around && Own->getHeader() == &BB)
-      Each.Saved -= COSY_LOSS_ROUND;
+      Each.Saved -= Memory.lossOfIteration(*Own);
     Gain Ret = (Calls + Each * Times) * Runs;
     Ret.Best = Calls.Best + Each.Saved * Runs * Times;
     if (Each.Saved < 0)
@@ -474,12 +345,9 @@ private:
     }
     if (const auto *Call = dyn_cast<CallBase>(&I))
       return isa<IntrinsicInst>(I) ? Gain{} : ofCall(*Call);
-    const Value *Pointer = getLoadStorePointerOperand(&I);
-    if (!Pointer)
+    if (!getLoadStorePointerOperand(&I))
       return plain(1);
-    // All but globals may be in the shared buffer, or in a register.
-    bool Elsewhere = isa<GlobalVariable>(getUnderlyingObject(Pointer));
-    return lost(Elsewhere ? COSY_LOSS_ELSEWHERE : COSY_LOSS_SHARED) + plain(1);
+    return lost(Memory.lossOf(I)) + plain(1);
   }
 
   /// Returns which argument of a search is the length of what it searches, or
@@ -633,6 +501,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
                         const Recursion &In, RegionCost &Ret) {
   Estimate E(In);
   Rounds Loops(const_cast<Function &>(Body), In);
+  E.Memory.findFetches(Loops, /*InLoopsOnly=*/true);
   Gain Entry = E.ofEntry(Body, Loops), All;
   SmallSetVector<const Loop *, 4> Entered;
   bool AnySaves = false;
@@ -788,12 +657,13 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
 }
 
 DenseMap<const Loop *, int64_t>
-cosy::lossesPerRound(ArrayRef<const Loop *> Loops, const LoopInfo &LI) {
+cosy::lossesPerRound(ArrayRef<const Loop *> Loops, LoopAnalyses &A) {
   Recursion None;
   Estimate E(None);
+  E.Memory.findFetches(A, /*InLoopsOnly=*/true);
   DenseMap<const Loop *, int64_t> Ret;
   for (const Loop *L : Loops)
-    Ret[L] = E.lostIn(*L, LI);
+    Ret[L] = E.lostIn(*L, A);
   return Ret;
 }
 

@@ -4,6 +4,7 @@
 #define COSY_PASS_COST_H
 
 #include "region/Extracted.h"
+#include "tier/LoopAnalyses.h"
 #include "tier/Recursion.h"
 #include "tier/RegionCost.h"
 #include "llvm/ADT/DenseMap.h"
@@ -27,8 +28,7 @@ findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> WaysIn,
 /// Returns what an iteration of each of these loops without calls loses, inner
 /// loops apart.
 llvm::DenseMap<const llvm::Loop *, int64_t>
-lossesPerRound(llvm::ArrayRef<const llvm::Loop *> Loops,
-               const llvm::LoopInfo &LI);
+lossesPerRound(llvm::ArrayRef<const llvm::Loop *> Loops, LoopAnalyses &A);
 /// Adds what one of Recursion::Copied saves to the region's cost; IsEntered: it
 /// is one of Entered, whose calls are counted.
 void addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered);

@@ -158,7 +158,7 @@ void cosy::countLosses(
       Outermost.push_back(L);
       append_range(All, L->getLoopsInPreorder());
     }
-  DenseMap<const Loop *, int64_t> Lost = lossesPerRound(All, A.LI);
+  DenseMap<const Loop *, int64_t> Lost = lossesPerRound(All, A);
   for (const Loop *L : Outermost) {
     Sums S(*L);
     for (const Loop *Each : L->getLoopsInPreorder())
