@@ -75,7 +75,7 @@ long lines(int fd, const char *bytes, long count)
 	// CHECK: iterations.c:[[#@LINE+1]]:2: remark: region runs natively: it is expected to lose in the kernel (-fcosy-force runs it there): entering the kernel costs {{[0-9]+}}, an iteration of its loop costs {{[0-9]+}} instructions;
 	COSY_START;
 	for (long i = 0; i < count; i++)
-		if (bytes[i] == '\n') {
+		if (bytes[i] == '\n' || bytes[i] == '\v' || bytes[i] == '\f') {
 			if (write(fd, bytes + from, i - from) < 0)
 				break;
 			from = i + 1;
