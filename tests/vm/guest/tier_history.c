@@ -6,15 +6,18 @@
  *
  * This program runs itself, with regions that have to earn the kernel.
  */
+#include "../../../core/costs.h"
 #include "check.h"
 #include "raw.h"
 
 /*
  * Rounds below the first level of savings, above it, and far above; none earns a LOAD by itself.
+ * Each is far from a level, so that the costs may be measured again without a change here.
  */
-#define FEW   50
-#define SHORT 200
-#define LONG  4000
+#define ROUNDS(saved) ((int)((saved) / COSY_GAIN_FAST))
+#define FEW	      ROUNDS(COSY_RECALL_LEVEL(0) / 2)
+#define SHORT	      ROUNDS(COSY_RECALL_LEVEL(0) * 2)
+#define LONG	      ROUNDS(COSY_RECALL_LEVEL(2) * 3)
 
 static long work(long rounds)
 {
@@ -34,8 +37,8 @@ static long work(long rounds)
 			made += getppid() + getuid() * (n);                                        \
 	} while (0)
 
-/* Iterations that save more than compiling a region of this size costs, but not much more. */
-#define LARGE 5000
+/* Rounds that save more than compiling a region of this size costs, but not much more. */
+#define LARGE ROUNDS(COSY_RECALL_LEVEL(2) * 2)
 
 static long work_large(long rounds)
 {
