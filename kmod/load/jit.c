@@ -268,7 +268,7 @@ int cosy_jit_features(u64 *features)
 	if (error == -ENOMEM)
 		return error;
 	*features = COSY_FEATURE_JIT | (jit.gotol ? COSY_FEATURE_LONG_JUMP : 0) |
-		    (jit.based ? COSY_FEATURE_SEEN : 0) |
+		    (jit.based ? COSY_FEATURE_SEEN | COSY_FEATURE_FETCHES : 0) |
 		    (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
 	return 0;
 }

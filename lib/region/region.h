@@ -52,13 +52,19 @@ struct cosy_replaced {
 
 /* The compound takes these for granted; where they do not hold the native twin runs. */
 struct cosy_premises {
-	uint32_t flags; /* COSY_PREMISE_HANDLERS or 0 */
+	uint32_t flags; /* COSY_PREMISE_..., and COSY_PREMISE_UNFETCHED_SHIFT */
 	uint32_t count;
 	struct cosy_replaced calls[];
 };
 
 /* A call has exception handlers or clean-ups around it, which a cancellation would run. */
 #define COSY_PREMISE_HANDLERS 1u
+/*
+ * From this bit on, 8 bits: how many times what its loops lose by the estimate they lose at most
+ * in a kernel without COSY_FEATURE_FETCHES; 0 or 1: the same
+ */
+#define COSY_PREMISE_UNFETCHED_SHIFT 8
+#define COSY_PREMISE_UNFETCHED_MAX   255u
 
 /* Lies in writable data; the container is in the read-only section "cosy_compounds". */
 struct cosy_region {

@@ -326,6 +326,37 @@ static bool history_advises_background(const struct cosy_region *region,
 	       tier_is_share(owner, cost, BACKGROUND_SHARE, saved, expected, recall->pace);
 }
 
+/* True if the device's kernel has fetches, which each kernel keeps or lacks for good. */
+static bool tier_fetches(int fd)
+{
+	static signed char known = -1;
+	signed char fetches = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	struct cosy_version version = {.size = sizeof(version)};
+
+	if (fetches >= 0 || cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_VERSION,
+					  (unsigned long)&version))
+		return fetches;
+	fetches = !!(version.features & COSY_FEATURE_FETCHES);
+	__atomic_store_n(&known, fetches, __ATOMIC_RELAXED);
+	return fetches;
+}
+
+/*
+ * True if loops would lose more than half of what the region has saved, because this kernel makes
+ * each of their loads alone, which the estimate does not know.
+ */
+static bool tier_lacks_fetches(const struct cosy_region *owner, int fd)
+{
+	uint32_t times = owner->premises
+				 ? owner->premises->flags >> COSY_PREMISE_UNFETCHED_SHIFT &
+					   COSY_PREMISE_UNFETCHED_MAX
+				 : 0;
+
+	return times > 1 && tier_is_keyed(owner) &&
+	       (double)owner->lost * (times - 1) > (double)owner->saved / 2 && fd >= 0 &&
+	       !tier_fetches(fd);
+}
+
 static enum history_verdict tier_judge(const struct cosy_region *region, struct cosy_region *owner,
 				       int fd)
 {
@@ -342,6 +373,8 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 			return COSY_STAYS_NATIVE;
 		expected = tier_expected(owner, &recall);
 	}
+	if (tier_lacks_fetches(owner, fd))
+		return COSY_STAYS_NATIVE;
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
 	tier_note(owner, COSY_NOTE_PAYS,

@@ -108,7 +108,8 @@ static GlobalVariable *createPremises(Module &M, const Compound &C) {
         CallTy, {Number(object::hashGnu(F.Name)), Relative(1, Name), Where}));
   }
   Premises->setInitializer(ConstantStruct::get(
-      Ty, {Number(C.HasHandlers ? COSY_PREMISE_HANDLERS : 0),
+      Ty, {Number((C.HasHandlers ? COSY_PREMISE_HANDLERS : 0) |
+                  C.Cost.Unfetched << COSY_PREMISE_UNFETCHED_SHIFT),
            Number(Calls.size()), ConstantArray::get(CallsTy, Calls)}));
   return Premises;
 }

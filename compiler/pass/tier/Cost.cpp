@@ -497,6 +497,19 @@ static bool isAtCall(const BasicBlock *WayIn, const Loop &L) {
   return WayIn != L.getHeader();
 }
 
+/// Returns how many times what the estimate says loops lose at most that make
+/// each load alone.
+static unsigned lossUnfetched(Estimate &E, const Recursion &In, Rounds &Loops) {
+  Estimate Alone(In);
+  double Most = 1;
+  for (const Loop *L : Loops.LI.getLoopsInPreorder())
+    if (Loops.countsLosses(*L))
+      for (const Loop *Each : L->getLoopsInPreorder())
+        if (int64_t Lost = E.lostIn(*Each, Loops))
+          Most = std::max(Most, double(Alone.lostIn(*Each, Loops)) / Lost);
+  return std::min<double>(std::ceil(Most), COSY_PREMISE_UNFETCHED_MAX);
+}
+
 void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
                         const Recursion &In, RegionCost &Ret) {
   Estimate E(In);
@@ -545,6 +558,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
   Ret.Loses = !AnySaves && std::max(Entry.Saved, Entry.Best) <= COSY_COST_RUN;
   Ret.Share = shareOf(Ret.All);
   Ret.Lost = lostPerCall(Ret.All);
+  Ret.Unfetched = lossUnfetched(E, In, Loops);
 }
 
 /// True if each round of L that makes some call makes this one.
@@ -670,6 +684,7 @@ cosy::lossesPerRound(ArrayRef<const Loop *> Loops, LoopAnalyses &A) {
 void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
   Whole.All = Whole.All + Cost.All;
   Whole.Share = shareOf(Whole.All);
+  Whole.Unfetched = std::max(Whole.Unfetched, Cost.Unfetched);
   Whole.Rounds.append(Cost.Rounds);
   // As in a region itself, a call on a conditional path counts where it is
   // made.

@@ -53,6 +53,9 @@ struct RegionCost {
   llvm::SmallVector<std::pair<llvm::BasicBlock *, int64_t>, 2> Outer;
   unsigned Share = 1; ///< See struct cosy_region.
   unsigned Lost = 0;  ///< Per system call, by the code around the calls.
+  /// How many times as much the loops whose losses are counted lose where there
+  /// are no fetches.
+  unsigned Unfetched = 1;
   bool Loses = false; ///< No entry, iteration or call saves.
 };
 

@@ -136,6 +136,7 @@ struct cosy_version {
  */
 #define COSY_FEATURE_REFUSED (1ull << 2)
 #define COSY_FEATURE_SEEN    (1ull << 3) /* COSY_LOAD_SEEN also finds compounds with a buffer */
+#define COSY_FEATURE_FETCHES (1ull << 4) /* nearby loads outside the buffer share their checks */
 
 /*
  * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1).  Then

@@ -27,6 +27,32 @@ static long work(long rounds)
 	return made;
 }
 
+static unsigned char bytes[32];
+
+static unsigned long bytes_hashed(void)
+{
+	unsigned long hash = 5381;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3;
+	return hash;
+}
+
+/* Saves something where loads of nearby bytes share a fetch, and loses where each is alone. */
+static unsigned long work_hashing(int fd, long rounds)
+{
+	unsigned long hash = 0;
+
+	COSY_START;
+	for (long i = 0; i < rounds; i++) {
+		if (pread(fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+			break;
+		hash += bytes_hashed();
+	}
+	COSY_END;
+	return hash;
+}
+
 struct ran {
 	unsigned long runs, seen, unseen;
 };
@@ -85,14 +111,14 @@ static struct ran ran_as(uid_t user, const char *what, long rounds)
 		      "%lu runs, %lu seen, %lu unseen", r.runs, r.seen, r.unseen);                 \
 	} while (0)
 
-static bool kernel_tells(void)
+static bool kernel_has(uint64_t feature)
 {
 	struct cosy_version version = { .size = sizeof(version) };
 	int fd = raw_open();
 
 	MUST(!raw_ioctl(fd, COSY_IOC_VERSION, &version));
 	close(fd);
-	return version.features & COSY_FEATURE_SEEN;
+	return version.features & feature;
 }
 
 /* Drops what is cached of the caller's user, so that this run finds nothing of one before. */
@@ -130,6 +156,14 @@ static void evicted_is_earned(bool tells)
 	CHECK_RAN(ran_as(0, "work", SOME), tells, tells);
 }
 
+/* The compiler's estimate assumes fetches. */
+static void fetches_are_needed(void)
+{
+	ran_as(0, "hash", MANY);
+	CHECK_RAN(ran_as(0, "hash", MANY), kernel_has(COSY_FEATURE_FETCHES),
+		  kernel_has(COSY_FEATURE_SEEN));
+}
+
 /* --- In the process that is run ---------------------------------------------------------- */
 
 /* A fork child asks for itself. */
@@ -140,8 +174,21 @@ static void child_works(void *arg)
 	CHECK(work(rounds) == rounds, "a fork child's region");
 }
 
+static void worker_hashes(long rounds)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	MUST(fd >= 0);
+	CHECK(work_hashing(fd, rounds) == rounds * bytes_hashed(), "the sum of the hashes");
+	close(fd);
+}
+
 static int worker(const char *what, long rounds)
 {
+	if (!strcmp(what, "hash")) {
+		worker_hashes(rounds);
+		return check_end();
+	}
 	CHECK(work(rounds) == rounds, "the region's result");
 	if (!strcmp(what, "fork")) {
 		CHECK_CHILD(in_child(child_works, &rounds));
@@ -159,7 +206,7 @@ int main(int argc, char **argv)
 		return worker(argv[1], atol(argv[2]));
 	if (!kernel_expected())
 		SKIP("no region runs in the kernel here");
-	tells = kernel_tells();
+	tells = kernel_has(COSY_FEATURE_SEEN);
 	if (geteuid()) {
 		/* Other users' limits are not this one's to set: only look. */
 		ran_as(0, "work", MANY);
@@ -172,6 +219,7 @@ int main(int argc, char **argv)
 	/* What one user has loaded says nothing to another. */
 	next_process_enters_early(4243, tells);
 	evicted_is_earned(tells);
+	fetches_are_needed();
 	/* It goes round twice, so that it may have earned all of it where it is not told. */
 	after_fork = ran_as(0, "fork", SOME);
 	CHECK(!!after_fork.seen == tells && after_fork.runs, "%lu runs, %lu seen", after_fork.runs,
