@@ -333,8 +333,8 @@ static bool tier_fetches(int fd)
 	signed char fetches = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	struct cosy_version version = {.size = sizeof(version)};
 
-	if (fetches >= 0 || cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_VERSION,
-					  (unsigned long)&version))
+	if (fetches >= 0 ||
+	    cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_VERSION, (unsigned long)&version))
 		return fetches;
 	fetches = !!(version.features & COSY_FEATURE_FETCHES);
 	__atomic_store_n(&known, fetches, __ATOMIC_RELAXED);
@@ -342,15 +342,14 @@ static bool tier_fetches(int fd)
 }
 
 /*
- * True if loops would lose more than half of what the region has saved, because this kernel makes
- * each of their loads alone, which the estimate does not know.
+ * True if this kernel makes each load of a loop alone, which the estimate does not know, and that
+ * takes more than 50 % off what the region has saved.
  */
 static bool tier_lacks_fetches(const struct cosy_region *owner, int fd)
 {
-	uint32_t times = owner->premises
-				 ? owner->premises->flags >> COSY_PREMISE_UNFETCHED_SHIFT &
-					   COSY_PREMISE_UNFETCHED_MAX
-				 : 0;
+	uint32_t times = owner->premises ? owner->premises->flags >> COSY_PREMISE_UNFETCHED_SHIFT &
+						   COSY_PREMISE_UNFETCHED_MAX
+					 : 0;
 
 	return times > 1 && tier_is_keyed(owner) &&
 	       (double)owner->lost * (times - 1) > (double)owner->saved / 2 && fd >= 0 &&
