@@ -3,7 +3,10 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/uaccess.h>
 #include "compat/compat.h"
 #include "users.h"
@@ -54,6 +57,46 @@ static int watch_mmap(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
+#define MAX_TURNS 64 /* that a thread gives away for one READ */
+
+/*
+ * Takes the watcher's lock.  While the thread that has it waits for the processor, as threads do that
+ * share few processors, gives that thread this one's turn.  If it runs or sleeps, the caller's ordinary
+ * call is the shorter way.  It must not be waited for in any other way: it may need something of this
+ * thread, such as a page by userfaultfd.
+ */
+static bool watcher_lock(struct cosy_watcher *watcher)
+{
+	struct task_struct *owner;
+	u32 turns;
+	int given;
+
+	for (turns = 0; !mutex_trylock(&watcher->lock); turns++) {
+		if (turns == MAX_TURNS || signal_pending(current))
+			return false;
+		rcu_read_lock();
+		owner = READ_ONCE(watcher->owner);
+		if (owner)
+			get_task_struct(owner);
+		rcu_read_unlock();
+		/* It has just taken the lock, or is about to leave it. */
+		if (!owner)
+			return false;
+		given = yield_to(owner, true);
+		put_task_struct(owner);
+		if (given <= 0)
+			return false;
+	}
+	WRITE_ONCE(watcher->owner, current);
+	return true;
+}
+
+static void watcher_unlock(struct cosy_watcher *watcher)
+{
+	WRITE_ONCE(watcher->owner, NULL);
+	mutex_unlock(&watcher->lock);
+}
+
 static long watch_ioctl(struct file *file, unsigned int command, unsigned long address)
 {
 	struct cosy_watch_read __user *user = (struct cosy_watch_read __user *)address;
@@ -67,11 +110,10 @@ static long watch_ioctl(struct file *file, unsigned int command, unsigned long a
 		return -EFAULT;
 	if (read.size != sizeof(read))
 		return -EINVAL;
-	/* Do not wait: another thread's READ may be waiting for a page of its process. */
-	if (!mutex_trylock(&watcher->lock))
+	if (!watcher_lock(watcher))
 		return -EAGAIN;
 	error = cosy_watch_read(watcher, &read);
-	mutex_unlock(&watcher->lock);
+	watcher_unlock(watcher);
 	if (!error && copy_to_user(user, &read, sizeof(read)))
 		error = -EFAULT;
 	return error;

@@ -54,7 +54,8 @@ struct cosy_watch_slot {
 
 struct cosy_watcher {
 	struct page *pages[COSY_WATCH_PAGES];
-	struct mutex lock; /* of all below but the words */
+	struct mutex lock;	   /* of all below but the words */
+	struct task_struct *owner; /* the thread that makes a READ, which has the lock; or NULL */
 	/*
 	 * One slot for each word; those of the ways follow.  A page is made when a READ may need it: a
 	 * process that makes few READs has few.  Single pages, since freeing larger blocks makes the

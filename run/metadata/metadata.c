@@ -86,6 +86,7 @@ COLD static struct set *set_make(struct set **place)
 	if ((long)at < 0)
 		return NULL;
 	set = (struct set *)at;
+	budget_begin(&set->budget);
 	set->patience = PATIENCE;
 	set->size = FEWEST;
 	set->step = 1;
@@ -139,11 +140,19 @@ static void patience_grow(struct set *set, unsigned int by)
 	set->patience = set->patience + by < MAX_PATIENCE ? set->patience + by : MAX_PATIENCE;
 }
 
+/* Adds to the budget what the table's calls have saved. */
+static void table_settle(struct set *set, struct table *table)
+{
+	budget_gain(&set->budget, table->served - table->counted);
+	table->counted = table->served;
+}
+
 /* Learns from what a READ was good for. */
 static void table_judge(struct set *set, struct table *table)
 {
 	if (!table->count)
 		return;
+	table_settle(set, table);
 	/* A READ costs as much as 2 calls, and each entry as much as 1/3. */
 	if (table->served * 3 > table->count + 6)
 		set->patience = set->patience > 1 ? set->patience - 1 : 1;
@@ -153,6 +162,18 @@ static void table_judge(struct set *set, struct table *table)
 	    set->size < COSY_WATCH_COUNT / 2)
 		set->size *= 2;
 	table->count = 0;
+}
+
+/* Takes from the budget.  When it is spent, the next calls are not tried. */
+static void set_spend(struct set *set, int cost)
+{
+	set->budget.left -= cost;
+	if (likely(set->budget.left >= 0))
+		return;
+	for (struct table *t = set->tables; t < set->tables + TABLES; t++)
+		table_settle(set, t);
+	if (set->budget.left < 0)
+		budget_rest(&set->budget);
 }
 
 /* True if the table is of a directory above that of the path. */
@@ -174,18 +195,17 @@ static struct table *table_oldest(struct set *set, int dirfd, const char *path, 
 	return oldest ? oldest : &set->tables[set->clock % TABLES];
 }
 
-/* Finds the table, or takes another one. */
-static struct table *table_find(struct set *set, int dirfd, const char *path, unsigned int prefix)
+static bool table_is_of(const struct table *table, int dirfd, const char *path, unsigned int prefix)
 {
-	struct table *oldest;
+	return table->dirfd == dirfd && table_has_prefix(table, path, prefix);
+}
 
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
-		if (t->dirfd == dirfd && table_has_prefix(t, path, prefix)) {
-			t->used = ++set->clock;
-			return t;
-		}
-	}
-	oldest = table_oldest(set, dirfd, path, prefix);
+/* Takes another table for this directory. */
+static struct table *table_take_oldest(struct set *set, int dirfd, const char *path,
+				       unsigned int prefix)
+{
+	struct table *oldest = table_oldest(set, dirfd, path, prefix);
+
 	table_judge(set, oldest);
 	/* Programs go through each directory in the same direction. */
 	if (set->last->learnt >= ORDERLY)
@@ -193,15 +213,134 @@ static struct table *table_find(struct set *set, int dirfd, const char *path, un
 	oldest->dirfd = dirfd;
 	oldest->prefix = prefix;
 	oldest->used = ++set->clock;
-	oldest->asked = oldest->served = 0;
+	oldest->asked = oldest->served = oldest->counted = 0;
 	oldest->learnt = 0;
 	oldest->step = set->step;
 	oldest->size = set->size;
+	oldest->twin = NULL;
+	oldest->missed = false;
 	memcpy(oldest->text, path, prefix);
 	oldest->text[prefix] = 0;
 	if (dirfd != AT_FDCWD && !metadata_turns[dirfd])
 		__atomic_fetch_add(&metadata_turns[dirfd], 1, __ATOMIC_SEQ_CST);
 	return oldest;
+}
+
+/* Finds a table of the directory, or takes another one. */
+static struct table *table_find(struct set *set, int dirfd, const char *path, unsigned int prefix)
+{
+	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+		if (table_is_of(t, dirfd, path, prefix)) {
+			t->used = ++set->clock;
+			t->missed = false;
+			return t;
+		}
+	}
+	return table_take_oldest(set, dirfd, path, prefix);
+}
+
+/* The program has gone on in order up to one end. */
+static bool table_is_at_end(const struct table *table)
+{
+	return table->count && table->learnt >= ORDERLY && table->next >= table->count;
+}
+
+/* Returns the last bytes of a name from its last dot on, or 0. */
+static uint32_t name_ending(const char *name, unsigned int length)
+{
+	uint32_t ending = 0;
+
+	for (unsigned int i = length; i && length - i < sizeof(ending); i--) {
+		ending = ending << 8 | (unsigned char)name[i - 1];
+		if (name[i - 1] == '.')
+			return ending;
+	}
+	return 0;
+}
+
+/* True if the name that was asked for last in this table ends as this one. */
+static bool table_ends_as(const struct table *table, uint32_t ending)
+{
+	unsigned int last = table->next - table->step;
+	const struct cosy_watch_entry *entry;
+
+	if (last >= table->count)
+		return false;
+	entry = table_entry(table, last);
+	return name_ending((const char *)(entry + 1), entry->name_length) == ending;
+}
+
+/*
+ * Returns the table that is to have the entries around a name which no table of this directory has.
+ * `table` is the recent one.  Several parts of a directory that a program goes through at once mostly
+ * are files of several kinds.
+ */
+static struct table *table_choose(struct set *set, struct table *table, const char *path,
+				  const char *name, unsigned int length)
+{
+	uint32_t ending;
+	struct table *oldest = table;
+	unsigned int streams = 1;
+
+	/* Its entries were not what the program goes through. */
+	if (!table->count || (table->served <= 1 && table->asked) ||
+	    (!table->twin && table_is_at_end(table)))
+		return table;
+	if (!table->twin)
+		return NULL;
+	ending = name_ending(name, length);
+	if (table_is_at_end(table) && table_ends_as(table, ending))
+		return table;
+	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+		if (t == table || !table_is_of(t, table->dirfd, path, table->prefix))
+			continue;
+		if (!t->count || (table_is_at_end(t) && table_ends_as(t, ending)))
+			return t;
+		streams++;
+		if (t->used < oldest->used)
+			oldest = t;
+	}
+	return streams < STREAMS ? NULL : oldest;
+}
+
+/* Makes `to` the recent table of the directory. */
+static void table_use(struct set *set, struct table *table, struct table *to)
+{
+	if (to == table)
+		return;
+	to->twin = table;
+	/* Each of several has one. */
+	if (!table->twin)
+		table->twin = to;
+	to->used = ++set->clock;
+	*set_recent(set, to->dirfd) = set->last = to;
+}
+
+/* Finds a name in the other tables of the directory.  That table becomes the recent one. */
+static const struct cosy_watch_entry *twins_search(struct set *set, struct table **table,
+						   const char *path, const char *name,
+						   unsigned int length)
+{
+	const struct cosy_watch_entry *entry;
+
+	if (likely(!(*table)->twin))
+		return NULL;
+	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+		if (t == *table || !t->count ||
+		    !table_is_of(t, (*table)->dirfd, path, (*table)->prefix))
+			continue;
+		if (!table_holds(t)) {
+			table_judge(set, t);
+			continue;
+		}
+		entry = table_search(t, name, length);
+		if (entry) {
+			table_use(set, *table, t);
+			*table = t;
+			return entry;
+		}
+	}
+	return NULL;
 }
 
 /* --- READ ------------------------------------------------------------------------------------ */
@@ -274,6 +413,7 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	/* Another file has the number, or somebody observes the process's calls. */
 	if (ret == -ENOTTY || ret == -EBADF || ret == -EPERM)
 		watcher_lost();
+	set_spend(set, BUDGET_READ + BUDGET_ENTRY * (ret ? 0 : (int)read.found));
 	if (ret || !table_index(table, &read)) {
 		/*
 		 * Nothing to be had here: not the program's habit.  EAGAIN may be another thread's READ,
@@ -297,7 +437,7 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	table->counted_times = read.flags & COSY_WATCH_COUNTED_TIMES;
 	table->indexed = false;
 	table->count = read.found;
-	table->asked = table->served = 0;
+	table->asked = table->served = table->counted = 0;
 	table->next = NOWHERE;
 	entry = table_search(table, name, length);
 	/* The search had no expectation that the name could fail. */
@@ -308,10 +448,7 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 /* True if another READ is likely to pay. */
 static bool table_wants(const struct set *set, struct table *table)
 {
-	/* The program has gone on in order up to one end. */
-	if (table->count && table->learnt >= ORDERLY && table->next >= table->count)
-		return true;
-	return ++table->asked >= set->patience;
+	return table_is_at_end(table) || ++table->asked >= set->patience;
 }
 
 /* --- Serving --------------------------------------------------------------------------------- */
@@ -429,7 +566,7 @@ static bool set_serve(struct set *set, const struct request *request)
 {
 	const struct cosy_watch_entry *entry;
 	const char *path = request->path;
-	struct table *table;
+	struct table *table, *to;
 	unsigned int prefix, length;
 	int dirfd = request->dirfd;
 
@@ -441,20 +578,20 @@ static bool set_serve(struct set *set, const struct request *request)
 	if (dirfd != AT_FDCWD && (prefix || (unsigned int)dirfd >= METADATA_FDS))
 		return false;
 	table = *set_recent(set, dirfd);
-	if (table->dirfd != dirfd || !table_has_prefix(table, path, prefix)) {
+	if (!table_is_of(table, dirfd, path, prefix))
 		table = table_find(set, dirfd, path, prefix);
-		table->missed = false;
-	}
 	*set_recent(set, dirfd) = set->last = table;
-	path += prefix;
 	if (table->count && !table_holds(table))
 		table_judge(set, table);
-	if (table->count && !table->missed) {
-		entry = table_search(table, path, length);
-		if (entry)
-			return entry_serve(table, entry, request);
-	}
-	if (!table_wants(set, table))
+	entry = NULL;
+	if (table->count && !table->missed)
+		entry = table_search(table, path + prefix, length);
+	if (!entry)
+		entry = twins_search(set, &table, path, path + prefix, length);
+	if (entry)
+		return entry_serve(table, entry, request);
+	to = table_choose(set, table, path, path + prefix, length);
+	if (!table_wants(set, to ? to : table))
 		return false;
 	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN)
 		return false;
@@ -462,8 +599,16 @@ static bool set_serve(struct set *set, const struct request *request)
 		watcher_ended();
 		return false;
 	}
-	entry = table_read(set, table, path, length);
-	return entry && entry_serve(table, entry, request);
+	/* It stays, as do those that were used lately. */
+	table->used = ++set->clock;
+	if (!to)
+		to = table_take_oldest(set, dirfd, path, prefix);
+	if (to->size < table->size)
+		to->size = table->size;
+	table->asked = 0;
+	table_use(set, table, to);
+	entry = table_read(set, to, path + prefix, length);
+	return entry && entry_serve(to, entry, request);
 }
 
 /* As table_next, for the name that was asked for last. */
@@ -485,8 +630,10 @@ static bool recent_serve(struct set *set, const struct request *request)
 	const struct cosy_watch_entry *entry;
 
 	entry = table_next(table, request->dirfd, request->path);
-	if (!entry)
-		entry = table_jump(table, request->dirfd, request->path);
+	if (!entry) {
+		entry = table_jump(set, request->dirfd, request->path);
+		table = *set_recent(set, request->dirfd);
+	}
 	if (!entry || !entry_serve(table, entry, request))
 		return false;
 	set->last = table;
@@ -515,8 +662,14 @@ static bool serve(const struct request *request, int flags)
 		set->mode = request->mode;
 		set->permissions = MORE;
 	}
+	if (budget_rests(&set->budget)) {
+		set_leave(set);
+		return false;
+	}
 	/* A table that no longer holds is read again. */
 	served = (!request->tried && recent_serve(set, request)) || set_serve(set, request);
+	if (!served)
+		set_spend(set, BUDGET_MISS);
 	set_leave(set);
 	return served;
 }

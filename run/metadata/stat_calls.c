@@ -13,11 +13,17 @@ int __fxstatat(int version, int dirfd, const char *path, struct stat *ret, int f
 
 #define STAT_VERSION 1 /* the only one of x86-64 that user space has */
 
-/* True while calls are only counted: programs that make few of them pay no more than this. */
+/*
+ * True while calls are only counted: programs that make few of them, or that tables cannot serve, pay
+ * no more than this.
+ */
 static inline bool only_counted(int flags)
 {
-	return __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED &&
-	       !(flags & ~FLAGS_SERVED) && watcher_waits();
+	if (flags & ~FLAGS_SERVED)
+		return false;
+	if (__atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) == WATCHER_UNTRIED)
+		return watcher_waits();
+	return set_rests();
 }
 
 static __attribute__((noinline)) int stat_slow(const char *path, struct stat *ret)

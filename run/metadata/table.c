@@ -93,19 +93,54 @@ static const struct cosy_watch_entry *table_take(struct table *table, unsigned i
 	return table_entry(table, i);
 }
 
-const struct cosy_watch_entry *table_jump(struct table *table, int dirfd, const char *path)
+/* Finds the entry that a path names, or NULL.  `*missed`: the table has no such entry. */
+static __attribute__((always_inline)) inline const struct cosy_watch_entry *table_find_path(
+	struct table *table, int dirfd, const char *path, bool *missed)
 {
 	unsigned int i;
 
-	table->missed = false;
 	/* The first name of the next directory finds the table of the last one, by the same number. */
 	if (table->dirfd != dirfd || !table->count || !table_holds(table) ||
 	    !path_has_prefix(path, table) || !name_has_room(path + table->prefix))
 		return NULL;
 	/* An entry's name has no slash, so no longer path is found. */
 	i = table_lookup(table, path + table->prefix);
-	table->missed = i == NOWHERE;
-	return table->missed ? NULL : table_take(table, i);
+	*missed = i == NOWHERE;
+	return *missed ? NULL : table_take(table, i);
+}
+
+/* Does what table_jump does, in a directory that has several tables. */
+static __attribute__((noinline)) const struct cosy_watch_entry *table_jump_twin(struct set *set,
+										struct table *table,
+										int dirfd,
+										const char *path)
+{
+	const struct cosy_watch_entry *entry;
+	struct table *twin = table->twin;
+	bool missed;
+
+	entry = table_next(twin, dirfd, path);
+	if (!entry) {
+		entry = table_find_path(table, dirfd, path, &table->missed);
+		if (entry)
+			return entry;
+		entry = table_find_path(twin, dirfd, path, &missed);
+	}
+	if (entry) {
+		twin->twin = table;
+		*set_recent(set, dirfd) = twin;
+	}
+	return entry;
+}
+
+const struct cosy_watch_entry *table_jump(struct set *set, int dirfd, const char *path)
+{
+	struct table *table = *set_recent(set, dirfd);
+
+	table->missed = false;
+	if (unlikely(table->twin))
+		return table_jump_twin(set, table, dirfd, path);
+	return table_find_path(table, dirfd, path, &table->missed);
 }
 
 const struct cosy_watch_entry *table_search(struct table *table, const char *name,

@@ -7,7 +7,8 @@
  * A *table* has entries of one directory, which is named by a descriptor or by the part of the paths
  * before the last slash.  An entry answers as long as three words of the kernel's are what they were
  * when it was read.  A table is made when the program has asked for a few names of a directory; it
- * begins with few entries, and has more if those were asked for.
+ * begins with few entries, and has more if those were asked for.  A directory has several tables if
+ * the program goes through several parts of it at once, as ninja does through objects and sources.
  *
  * Tables are in sets.  In a process with one thread all calls use the first set.  Otherwise a call
  * takes its thread's set, by the thread's stack.  It makes the system call if the set is taken: by
@@ -26,6 +27,7 @@
 
 #include "../../include/uapi/linux/cosy_watch.h"
 #include "alone.h"
+#include "metadata/budget.h"
 #include "metadata/metadata.h"
 #include "metadata/watcher.h"
 #include "stats.h"
@@ -34,7 +36,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	SETS = 8,
+	SETS = 32, /* so that threads seldom share one: a thread may wait for the processor in its set */
 	TABLES = 8,    /* in a set */
 	RECENT = 8,    /* a power of 2 */
 	PREFIX = 248,  /* bytes of a path before the last component */
@@ -42,6 +44,7 @@ enum {
 	FEWEST = 8,    /* entries of a READ */
 	PATIENCE = 2,  /* names of a directory that are asked for before a READ, at first */
 	MAX_PATIENCE = 64,
+	STREAMS = 4, /* tables of one directory */
 	ORDERLY = 4, /* names that are asked for in order until the next ones are expected */
 	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
 	NEAR = 16,			/* entries that are searched without an index of names */
@@ -57,17 +60,20 @@ enum {
 #define HIGHEST (1ul << 47)
 
 struct table {
-	int dirfd;	     /* or AT_FDCWD; -1: the table is not in use */
-	unsigned int prefix; /* bytes of the prefix, with its last slash */
-	unsigned int used;   /* when, for replacement */
-	unsigned int asked;  /* names that were not there, since the last READ */
-	unsigned int served; /* since the last READ */
-	unsigned int count;  /* entries; 0: nothing has been read */
-	unsigned int next;   /* the entry that is expected to be asked for, */
-	unsigned int step;   /* then that plus this, 1 or -1 */
-	unsigned int learnt; /* how often the step was right since it was last wrong */
-	unsigned int size;   /* entries of the next READ */
-	unsigned int turn;   /* of the descriptor */
+	int dirfd;	      /* or AT_FDCWD; -1: the table is not in use */
+	unsigned int prefix;  /* bytes of the prefix, with its last slash */
+	unsigned int used;    /* when, for replacement */
+	unsigned int asked;   /* names that were not there, since the last READ */
+	unsigned int served;  /* since the last READ */
+	unsigned int count;   /* entries; 0: nothing has been read */
+	unsigned int next;    /* the entry that is expected to be asked for, */
+	unsigned int step;    /* then that plus this, 1 or -1 */
+	unsigned int learnt;  /* how often the step was right since it was last wrong */
+	unsigned int size;    /* entries of the next READ */
+	unsigned int counted; /* of `served`: in the budget */
+	unsigned int turn;    /* of the descriptor */
+	/* Another table of the directory, perhaps, that was used before; or NULL. */
+	struct table *twin;
 	uint64_t way, numbers, dir_value;
 	uint32_t dir_word;
 	uint32_t stx_mask;
@@ -85,6 +91,7 @@ struct table {
 
 struct set {
 	bool taken;
+	struct budget budget;
 	unsigned int clock, patience, size;
 	unsigned int absent;	  /* READs that query which extended attributes are absent */
 	unsigned int permissions; /* READs that query permissions, */
@@ -253,8 +260,11 @@ static __attribute__((always_inline)) inline const struct cosy_watch_entry *tabl
 	return entry;
 }
 
-/* As table_next, for any entry of the table: programs ask in other orders as well. */
-const struct cosy_watch_entry *table_jump(struct table *table, int dirfd, const char *path);
+/*
+ * As table_next, for the next entry of the table's twin, which becomes the recent one by that; and for
+ * any entry of the recent table: programs ask in other orders as well.
+ */
+const struct cosy_watch_entry *table_jump(struct set *set, int dirfd, const char *path);
 
 /* Finds the entry with a name of `length` bytes, or NULL. */
 const struct cosy_watch_entry *table_search(struct table *table, const char *name,
@@ -273,15 +283,17 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 	struct table *table;
 	bool holds = false;
 
-	if (unlikely(!set || set->taken || !flag || !*flag || vfork_parent ||
+	if (unlikely(!set || set->taken || set->budget.rest || !flag || !*flag || vfork_parent ||
 		     __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
 		     !is_address(path) || !is_address(ret) || (flags & ~FLAGS_SERVED)))
 		return false;
 	set_take_alone(set);
 	table = *set_recent(set, dirfd);
 	entry = table_next(table, dirfd, path);
-	if (unlikely(!entry))
-		entry = table_jump(table, dirfd, path);
+	if (unlikely(!entry)) {
+		entry = table_jump(set, dirfd, path);
+		table = *set_recent(set, dirfd);
+	}
 	/* The words are read after the path's bytes and before the answer counts. */
 	if (likely(entry && entry_holds(table, entry))) {
 		stat_copy(ret, entry);
@@ -291,6 +303,14 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 	}
 	set_leave(set);
 	return holds;
+}
+
+/* Counts a call of a process with one thread.  True: it is not to be tried. */
+static inline bool set_rests(void)
+{
+	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
+
+	return set && unlikely(set->budget.rest) && alone() && budget_rests(&set->budget);
 }
 
 #pragma GCC visibility pop
