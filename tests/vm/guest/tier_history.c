@@ -12,12 +12,13 @@
 
 /*
  * Rounds below the first level of savings, above it, and far above; none earns a LOAD by itself.
- * Each is far from a level, so that the costs may be measured again without a change here.
+ * Each is far from a level, and LONG far from what makes it worth compiling the region, so that the
+ * costs may be measured again without a change here.
  */
 #define ROUNDS(saved) ((int)((saved) / COSY_GAIN_FAST))
 #define FEW	      ROUNDS(COSY_RECALL_LEVEL(0) / 2)
 #define SHORT	      ROUNDS(COSY_RECALL_LEVEL(0) * 2)
-#define LONG	      ROUNDS(COSY_RECALL_LEVEL(2) * 3)
+#define LONG	      ROUNDS(COSY_RECALL_LEVEL(3) * 3 / 2)
 
 static long work(long rounds)
 {
