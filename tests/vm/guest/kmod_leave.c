@@ -257,6 +257,7 @@ static void test_own_ground(void)
 	uint32_t closing = raw_load(other, closes, COUNT(closes)),
 		 unmapping = raw_load(other, unmaps, COUNT(unmaps));
 	uint32_t plain;
+	long ret;
 
 	free.handle = raw_load(other, frees, COUNT(frees));
 	raw_run_init(r, free.handle, NULL);
@@ -289,8 +290,10 @@ static void test_own_ground(void)
 	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER, "closing: %u",
 	      r->run.status);
 	raw_run_init(r, raw_load(other, closes, COUNT(closes)), NULL);
-	CHECK(!raw_run_to_end(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(),
-	      "closes itself: %u", r->run.status);
+	ret = raw_run_to_end(other, r);
+	/* It may leave for other work after the close, and cannot be run from there on. */
+	CHECK((!ret && r->run.status == COSY_DONE && r->run.ret == getpid()) || ret == -EBADF,
+	      "closes itself: %ld, %u", ret, r->run.status);
 	CHECK(close(other) && errno == EBADF, "it is closed");
 }
 
@@ -328,7 +331,10 @@ static void test_fork(void)
 	      "the parent's buffer");
 }
 
-/* Checks that nothing in what a leave saves looks like a kernel address. */
+/*
+ * Checks that nothing in what a leave saves looks like a kernel address.  Where a load has faulted,
+ * its register may have the address's distance from the shared buffer.
+ */
 static void scan_state(const char *what)
 {
 	const uint64_t *words = (const uint64_t *)&the_run.state;
@@ -336,8 +342,8 @@ static void scan_state(const char *what)
 	for (size_t i = 0; i < sizeof(the_run.state) / 8; i++) {
 		if (i == 11 && words[i] == ~0ull)
 			continue; /* fp: none */
-		CHECK(words[i] >> 47 == 0, "%s: word %zu is %#llx", what, i,
-		      (unsigned long long)words[i]);
+		CHECK(words[i] >> 47 == 0 || (words[i] + (uintptr_t)shared) >> 47 == 0,
+		      "%s: word %zu is %#llx", what, i, (unsigned long long)words[i]);
 	}
 }
 
