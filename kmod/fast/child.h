@@ -32,6 +32,7 @@
 static inline void cosy_names_init(struct cosy_names *names)
 {
 	names->last_call = 0;
+	names->tried = false;
 	names->opens = false;
 	names->repeats = false;
 }
@@ -45,12 +46,19 @@ static __always_inline void cosy_names_note(struct cosy_activation *run)
 
 /*
  * Returns whether it is worth keeping what the call under way finds: the last call by name is the
- * one before it, or all calls since were made by specialised versions, which drop nothing.
+ * one before it, or no call since has dropped what was kept.  Once in a RUN it is tried anyway.
  */
-static __always_inline bool cosy_names_follow(const struct cosy_activation *run)
+static __always_inline bool cosy_names_follow(struct cosy_activation *run)
 {
-	return run->names.last_call && (run->calls - run->names.last_call <= 1 ||
-					run->calls - run->fast == run->names.ordinary);
+	if (!run->names.last_call)
+		return false;
+	if (likely(run->calls - run->names.last_call <= 1 ||
+		   run->calls - run->fast == run->names.ordinary))
+		return true;
+	if (run->names.tried)
+		return false;
+	run->names.tried = true;
+	return true;
 }
 
 /* Drops the entry found last: part of cosy_held_drop. */

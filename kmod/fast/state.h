@@ -105,7 +105,12 @@ struct cosy_prefix {
 
 struct cosy_names {
 	u64 last_call; /* `calls` at the last call by name; 0: none yet */
-	u64 ordinary;  /* ... and how many of the calls up to it were not specialised */
+	/*
+	 * ... and how many of the calls up to it were not specialised; one more for each later one
+	 * that has not dropped what is kept
+	 */
+	u64 ordinary;
+	bool tried; /* what a call by name found was kept, although others stood before it */
 	/*
 	 * With COSY_HELD_CHILD: the entry found last (a reference) and its mount (no reference);
 	 * whether names come in the opposite order to the directory's list; look-ups in a row

@@ -102,8 +102,12 @@ THUNK cosy_thunk_syscall
 	push	%r10
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
+	mov	%rdx, %r8
+	mov	%rsi, %rcx
+	mov	%rdi, %rdx
+	movzwl	%r10w, %esi
 	mov	%r11, %rdi
-	call	cosy_held_drop
+	call	cosy_held_drop_for
 	RESTORE_R0_TO_R5
 	pop	%r10
 	mov	STATE, %r11

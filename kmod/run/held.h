@@ -11,4 +11,10 @@
  */
 void cosy_held_drop(struct cosy_activation *run);
 
+/*
+ * Does the same before the ordinary call `number` with the arguments `r1` to `r3`, but keeps the
+ * directories that names lead through if nobody can tell: see held.c.
+ */
+void cosy_held_drop_for(struct cosy_activation *run, u32 number, u64 r1, u64 r2, u64 r3);
+
 #endif /* COSY_HELD_H */

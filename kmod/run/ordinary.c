@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ordinary.c - see ordinary.h. */
 #include <linux/ptrace.h>
+#include <linux/unistd.h>
 #include "context.h"
 #include "fast/descriptor.h"
 #include "fast/fresh.h"
@@ -12,8 +13,9 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
 {
 	s64 result;
 
-	if (run->held)
-		cosy_held_drop(run);
+	/* A program that makes files makes calls by name before and after. */
+	if (run->held || number == __NR_openat || number == __NR_open)
+		cosy_held_drop_for(run, number, regs->di, regs->si, regs->dx);
 	cosy_descriptors_forget(&run->descriptors);
 	result = static_call(cosy_dispatch)(regs, number);
 	if (run->fresh.wanted)

@@ -13,7 +13,7 @@ struct pt_regs;
 
 /*
  * Makes system call `number` as the kernel makes it.  Before it, drops what is held
- * (cosy_held_drop), because the call may sleep, and forgets the files of descriptors, because it
+ * (cosy_held_drop_for), because the call may sleep, and forgets the files of descriptors, because it
  * may close them.  After it, ends a failed guard FRESH (fresh.h).  Returns the call's result.  If
  * that is a restart code, run->status is set; the caller then returns, and the call in progress,
  * which must be able to start over, leaves.

@@ -503,4 +503,15 @@ MUTANTS = [
         "if (0)",
         harmless="the kernel's own function finds the list, and the security module is asked twice",
     ),
+    # Names kept over ordinary calls
+    Mutant("kept-mount", "kmod/run/held.c", "if (prefix->mount[i])", "if (0)", by="names_kept"),
+    Mutant("kept-threads", "kmod/run/held.c", "READ_ONCE(current->fs->users) != 1", "0", by="names_kept"),
+    Mutant(
+        "kept-child",
+        "kmod/run/held.c",
+        "\tcosy_child_drop(run);\n\trun->held &= ~COSY_HELD_AGREED;",
+        "\trun->held &= ~COSY_HELD_AGREED;",
+        by="names_kept",
+    ),
+    Mutant("kept-never", "kmod/run/held.c", "if (!is_brief(number, r1, r2, r3) ||", "if (1 ||", by="names_kept"),
 ]
