@@ -26,43 +26,50 @@ static inline bool only_counted(int flags)
 	return set_rests();
 }
 
-static __attribute__((noinline)) int stat_slow(const char *path, struct stat *ret)
+/* `tried` is what table_serve returned. */
+static __attribute__((noinline)) int stat_slow(int tried, const char *path, struct stat *ret)
 {
-	return !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, 0) ? 0
-									  : NEXT(stat)(path, ret);
+	return tried != TABLE_CHANGED && !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, 0)
+		       ? 0
+		       : NEXT(stat)(path, ret);
 }
 
 int stat(const char *restrict path, struct stat *restrict ret)
 {
-	return likely(table_serve(AT_FDCWD, path, ret, 0)) ? 0 : stat_slow(path, ret);
+	int tried = table_serve(AT_FDCWD, path, ret, 0);
+
+	return likely(tried == TABLE_SERVED) ? 0 : stat_slow(tried, path, ret);
 }
 
-static __attribute__((noinline)) int lstat_slow(const char *path, struct stat *ret)
+static __attribute__((noinline)) int lstat_slow(int tried, const char *path, struct stat *ret)
 {
-	return !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
+	return tried != TABLE_CHANGED && !only_counted(0) &&
+			       metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
 		       ? 0
 		       : NEXT(lstat)(path, ret);
 }
 
 int lstat(const char *restrict path, struct stat *restrict ret)
 {
-	return likely(table_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW))
-		       ? 0
-		       : lstat_slow(path, ret);
+	int tried = table_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
+
+	return likely(tried == TABLE_SERVED) ? 0 : lstat_slow(tried, path, ret);
 }
 
-static __attribute__((noinline)) int fstatat_slow(int dirfd, const char *path, struct stat *ret,
-						  int flags)
+static __attribute__((noinline)) int fstatat_slow(int tried, int dirfd, const char *path,
+						  struct stat *ret, int flags)
 {
-	return !only_counted(flags) && metadata_serve(dirfd, path, ret, flags)
+	return tried != TABLE_CHANGED && !only_counted(flags) &&
+			       metadata_serve(dirfd, path, ret, flags)
 		       ? 0
 		       : NEXT(fstatat)(dirfd, path, ret, flags);
 }
 
 int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
 {
-	return likely(table_serve(dirfd, path, ret, flags)) ? 0
-							    : fstatat_slow(dirfd, path, ret, flags);
+	int tried = table_serve(dirfd, path, ret, flags);
+
+	return likely(tried == TABLE_SERVED) ? 0 : fstatat_slow(tried, dirfd, path, ret, flags);
 }
 
 int statx(int dirfd, const char *restrict path, int flags, unsigned int mask,
@@ -76,8 +83,10 @@ int statx(int dirfd, const char *restrict path, int flags, unsigned int mask,
 static __attribute__((noinline)) bool older_serve(int version, int dirfd, const char *path,
 						  struct stat *ret, int flags)
 {
-	return version == STAT_VERSION &&
-	       (table_serve(dirfd, path, ret, flags) || metadata_serve(dirfd, path, ret, flags));
+	int tried = version == STAT_VERSION ? table_serve(dirfd, path, ret, flags) : TABLE_CHANGED;
+
+	return tried == TABLE_SERVED ||
+	       (tried == TABLE_UNKNOWN && metadata_serve(dirfd, path, ret, flags));
 }
 
 int __xstat(int version, const char *path, struct stat *ret)

@@ -270,23 +270,29 @@ const struct cosy_watch_entry *table_jump(struct set *set, int dirfd, const char
 const struct cosy_watch_entry *table_search(struct table *table, const char *name,
 					    unsigned int length);
 
+enum {
+	TABLE_SERVED,
+	TABLE_CHANGED, /* make the call: the file has changed, or cannot be served */
+	TABLE_UNKNOWN, /* metadata_serve has to be tried */
+};
+
 /*
  * Serves fstatat(2) from the table that was used last for the descriptor, in a process with one
- * thread.  False: nothing has been done, and metadata_serve has to be tried.
+ * thread.
  */
-static __attribute__((always_inline)) inline bool table_serve(int dirfd, const char *path,
-							      struct stat *ret, int flags)
+static __attribute__((always_inline)) inline int table_serve(int dirfd, const char *path,
+							     struct stat *ret, int flags)
 {
 	const struct cosy_watch_entry *entry;
 	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
 	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
 	struct table *table;
-	bool holds = false;
+	int served = TABLE_UNKNOWN;
 
 	if (unlikely(!set || set->taken || set->budget.rest || !flag || !*flag || vfork_parent ||
 		     __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
 		     !is_address(path) || !is_address(ret) || (flags & ~FLAGS_SERVED)))
-		return false;
+		return TABLE_UNKNOWN;
 	set_take_alone(set);
 	table = *set_recent(set, dirfd);
 	entry = table_next(table, dirfd, path);
@@ -299,10 +305,13 @@ static __attribute__((always_inline)) inline bool table_serve(int dirfd, const c
 		stat_copy(ret, entry);
 		table_count(table);
 		set->last = table;
-		holds = true;
+		served = TABLE_SERVED;
+	} else if (entry && table_holds(table)) {
+		/* A directory changes when the program opens it: find and du ask again then. */
+		served = TABLE_CHANGED;
 	}
 	set_leave(set);
-	return holds;
+	return served;
 }
 
 /* Counts a call of a process with one thread.  True: it is not to be tried. */
