@@ -36,7 +36,7 @@ struct cosy_found {
 	const struct path *dir;
 	struct fd fd;	 /* the directory's, if it was given by a descriptor */
 	struct path pwd; /* ... or the current directory, if that is not kept */
-	bool more;	 /* the call before this one was given a name, too */
+	bool more;	 /* what the call finds is worth keeping: see cosy_names_follow */
 	bool stays; /* the directory is open until the next cosy_held_drop, whatever others do */
 };
 
