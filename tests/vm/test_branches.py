@@ -28,7 +28,7 @@ _ZERO = ("edi", "esi", "edx", "ecx", "r8d")
 # These zero registers when no C has run since the compound, or on the way out to user mode.
 _ZERO_WITHOUT_C = {"cosy_thunk_getpid", "cosy_leave"}
 # After these calls of C nothing needs to be cleared: it accesses the user's own memory only, or another call follows.
-_NOTHING_TO_CLEAR = {"cosy_frame_push", "cosy_frame_pop", "cosy_held_drop"}
+_NOTHING_TO_CLEAR = {"cosy_frame_push", "cosy_frame_pop", "cosy_held_drop_for"}
 # What ends a stretch of code that is gone through from its first instruction to its last.
 _FLOW = re.compile(r"(call|jmp|ret|j[a-z]+)\b")
 

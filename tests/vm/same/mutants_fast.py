@@ -170,8 +170,8 @@ MUTANTS = [
     Mutant(
         "held-drop",
         "kmod/run/ordinary.c",
-        "\tif (run->held)\n\t\tcosy_held_drop(run);\n\tcosy_descriptors_forget",
-        "\tcosy_descriptors_forget",
+        "cosy_held_drop_for(run, number, regs->di, regs->si, regs->dx);",
+        ";",
         by="view",
     ),
     # Whole files
