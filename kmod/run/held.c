@@ -52,8 +52,7 @@ static bool is_file(u64 number)
 	struct fd fd = fdget((u32)number);
 	bool ret = fd_file(fd) && cosy_cached_file(fd_file(fd));
 
-	if (fd_file(fd))
-		fdput(fd);
+	fdput(fd);
 	return ret;
 }
 
