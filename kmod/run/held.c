@@ -5,7 +5,7 @@
  * Loops that copy, pack or write files make calls by name, and ordinary calls in between.  Before
  * most ordinary calls everything is dropped, since they may sleep for as long as others like:
  * meanwhile a kept mount could not be unmounted, and a kept entry's file would not go when it is
- * unlinked.  Before some calls the references to directories stay (names_stay): those of the
+ * unlinked.  Before some calls the references to directories stay (is_brief): those of the
  * current directory and the root, which the process has itself, and the directories of names with
  * several components (fast/lookup.c) unless a name went over a mount.  The next call by name checks
  * each of them again.

@@ -30,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,6 +227,16 @@ HELPER void alarm_us(long first_us, long every_us)
 	};
 
 	MUST(!setitimer(ITIMER_REAL, &it, NULL));
+}
+
+/* True if this kernel is of that version, or of a later one. */
+HELPER bool kernel_is_from(int major, int minor)
+{
+	struct utsname name;
+	int its[2];
+
+	MUST(!uname(&name) && sscanf(name.release, "%d.%d", &its[0], &its[1]) == 2);
+	return its[0] > major || (its[0] == major && its[1] >= minor);
 }
 
 /* Returns a call's result, or the error as a negative number. */

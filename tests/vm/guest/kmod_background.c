@@ -7,7 +7,6 @@
 #include "raw.h"
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 
 #define PARAMETER "/sys/module/cosy/parameters/background_insns"
 #define HARDEN	  "/proc/sys/net/core/bpf_jit_harden"
@@ -24,12 +23,7 @@ static int unique(int number)
 /* True if this kernel's machine code serves each buffer: since Linux 6.9. */
 static bool is_based(void)
 {
-	struct utsname name;
-	int major = 0, minor = 0;
-
-	uname(&name);
-	sscanf(name.release, "%d.%d", &major, &minor);
-	return major > 6 || (major == 6 && minor >= 9);
+	return kernel_is_from(6, 9);
 }
 
 /* Makes a LOAD of a compound of so many instructions that gives `number`; the answer is in *load. */

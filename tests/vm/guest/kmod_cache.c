@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 
 #define PARAMETER(name) "/sys/module/cosy/parameters/" name
 #define HARDEN		"/proc/sys/net/core/bpf_jit_harden"
@@ -107,12 +106,7 @@ static void found_by_content(void)
 /* Returns whether this kernel's JIT has based accesses: since Linux 6.9. */
 static bool is_based(void)
 {
-	struct utsname name;
-	int major = 0, minor = 0;
-
-	uname(&name);
-	sscanf(name.release, "%d.%d", &major, &minor);
-	return major > 6 || (major == 6 && minor >= 9);
+	return kernel_is_from(6, 9);
 }
 
 /* Runs the same code on two buffers at once, wherever each is. */

@@ -7,14 +7,12 @@
  * For the latter a file system of FUSE makes the changes while it is asked for a name.
  */
 #include "check.h"
+#include "fuse.h"
 #include "guards.h"
 #include <linux/fs.h>
-#include <linux/fuse.h>
 #include <sched.h>
-#include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 
 #ifndef RENAME_EXCHANGE
 #define RENAME_EXCHANGE 2
@@ -124,11 +122,7 @@ static long look_between(enum kind kind, int in, int out)
  */
 static bool kernel_closes_late(void)
 {
-	int major = 0, minor = 0;
-	struct utsname name;
-
-	MUST(!uname(&name) && sscanf(name.release, "%d.%d", &major, &minor) == 2);
-	return major == 6 && minor < 12;
+	return !kernel_is_from(6, 12);
 }
 
 static void found_over_calls(void)
@@ -153,8 +147,6 @@ static void found_over_calls(void)
 }
 
 /* --- The file system that makes changes --------------------------------------------------------- */
-
-enum { REQUEST = 1 << 17 };
 
 static struct shared {
 	volatile int change, error; /* of the last change: 0 or a negative errno */
@@ -200,68 +192,30 @@ static int change_make(enum change change)
 	return ret;
 }
 
-static void reply(int fd, const struct fuse_in_header *in, int error, const void *body, size_t size)
-{
-	static char out[4096];
-	struct fuse_out_header header = { .len = (uint32_t)(sizeof(header) + size),
-					  .error = error,
-					  .unique = in->unique };
-
-	memcpy(out, &header, sizeof(header));
-	if (size)
-		memcpy(out + sizeof(header), body, size);
-	(void)!write(fd, out, header.len);
-}
-
 static void serve(int fd)
 {
-	static char request[REQUEST] __attribute__((aligned(8)));
+	static char request[FUSE_REQUEST] __attribute__((aligned(8)));
 	const struct fuse_in_header *in = (const void *)request;
-	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
-				      .minor = 31,
-				      .max_write = 4096 };
 	struct fuse_attr_out root = { .attr = { .ino = 1, .mode = S_IFDIR | 0777, .nlink = 1 } };
 
 	while (read(fd, request, sizeof(request)) > 0 || errno == EINTR || errno == ENOENT)
 		switch (in->opcode) {
 		case FUSE_INIT:
-			reply(fd, in, 0, &init, sizeof(init));
+			fuse_reply_init(fd, in);
 			break;
 		case FUSE_GETATTR:
-			reply(fd, in, 0, &root, sizeof(root));
+			fuse_reply(fd, in, 0, &root, sizeof(root));
 			break;
 		case FUSE_LOOKUP:
 			shared->error = change_make(shared->change);
-			reply(fd, in, -ENOENT, NULL, 0);
+			fuse_reply(fd, in, -ENOENT, NULL, 0);
 			break;
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
 			break;
 		default:
-			reply(fd, in, -ENOSYS, NULL, 0);
+			fuse_reply(fd, in, -ENOSYS, NULL, 0);
 		}
-}
-
-/* Returns the server, or 0. */
-static pid_t fuse_start(void)
-{
-	char options[128];
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	pid_t server;
-
-	if (fd < 0)
-		return 0;
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40777,user_id=0,group_id=0", fd);
-	MUST(!mkdir("fuse", 0755));
-	if (mount("names", "fuse", "fuse", MS_NOSUID | MS_NODEV, options))
-		return 0;
-	server = child_start();
-	if (!server) {
-		serve(fd);
-		_exit(0);
-	}
-	close(fd);
-	return server;
 }
 
 /* --- Changes during a call ---------------------------------------------------------------------- */
@@ -336,7 +290,6 @@ static void sharer_leaves(void)
 static void changes_are_seen(void)
 {
 	pid_t server;
-	int status;
 
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
 		printf("SKIP: changes during calls: no mounts: %s\n", strerror(errno));
@@ -349,7 +302,8 @@ static void changes_are_seen(void)
 	directory_new("x", 2);
 	file_new("a/d/g", 3);
 	shared = shared_memory(sizeof(*shared));
-	server = fuse_start();
+	MUST(!mkdir("fuse", 0755));
+	server = fuse_mount("fuse", serve);
 	if (!server) {
 		printf("SKIP: changes during calls: this kernel has no FUSE: %s\n",
 		       strerror(errno));
@@ -362,9 +316,7 @@ static void changes_are_seen(void)
 	m_mount();
 	changes_during(UNMOUNT, "m/d/d/f", "fuse/unmount", 4, -1, true);
 	sharer_leaves();
-	MUST(!umount2("fuse", MNT_DETACH));
-	MUST(waitpid(server, &status, 0) == server);
-	CHECK_CHILD(status);
+	fuse_unmount("fuse", server);
 }
 
 static void names_kept(void *unused)
