@@ -20,6 +20,8 @@ FUZZ_SMP ?= 2
 FUZZ_MEMORY ?= 0
 FORMATS ?= 10000000
 FORMAT_SEED ?= 1
+PROGRAMS ?= 20000
+PROGRAMS_FIRST ?= 1
 FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
 MOVE_STEPS ?= 500000
 MOVE_SEED ?= 1
@@ -37,7 +39,8 @@ RELEASE ?= trixie
 .DEFAULT_GOAL := all
 .PHONY: help quick nightly all bench bench-metadata bench-move bench-packages bench-predictions bench-run \
 	bench-servers demo demo-on test test-kernel test-on \
-	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-run stale-run programs-run suites-run \
+	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-programs fuzz-run stale-run programs-run \
+	suites-run \
 	same watch-long move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
@@ -159,6 +162,10 @@ fuzz: all ## the fuzzers of core, FUZZ_SECONDS=3600
 
 fuzz-format: all ## formats of snprintf in compounds against the C library's, FORMATS=10000000
 	@$(BUILD)/lib/test/lib_format_test $(FORMATS) $(FORMAT_SEED)
+
+# Random programs that mix libc's functions in, from the seed PROGRAMS_FIRST on: compiling takes a fifth of a second each.
+fuzz-programs: all ## random programs: plain, native twin, interpreter, kernel, PROGRAMS=20000
+	@tests/constructs/mixed/long.sh $(BUILD) $(KERNEL) $(PROGRAMS_FIRST) $(PROGRAMS)
 
 # Random sequences of ioctls and calls on /dev/cosy, guided by the coverage of cosy.ko where the kernel tells it.
 # FUZZ_CORPUS keeps what they found for the next time; FUZZ_MEMORY: MB for all of them, 0 for as many as there are.
