@@ -83,7 +83,8 @@ test-kernel: setup ## the guest programs under KERNEL=7.3
 	@status=0; ctest --test-dir build-$(KERNEL) --output-on-failure -j $(JOBS) \
 		-R '$(or $(TESTS),^vm-(branches|deny|extable|guest|command-doctor)[-a-z0-9]*)-$(subst .,\.,$(KERNEL))$$' || status=$$?; \
 		grep -hE '^(off|skipped) ' build-$(KERNEL)/Testing/Temporary/LastTest.log | sort -u; \
-		python3 tests/vm/vm.py run --kernel $(KERNEL) --put build-$(KERNEL)/bin/cosy -- cosy doctor || status=$$?; \
+		python3 tests/vm/vm.py run --kernel $(KERNEL) --put build-$(KERNEL)/bin/cosy \
+			--put build-$(KERNEL)/command/cosy-inspect -- cosy doctor || status=$$?; \
 		exit $$status
 
 # The same on another Debian, in a chroot that is kept: RELEASE is bookworm or trixie, TESTS a regular expression.
@@ -145,7 +146,8 @@ bench-run: all ## measure `cosy run` again, write docs/measured/cosy-run.md
 
 # In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy; /t/FILE, each file of FILES.
 vm: all ## a shell in a virtual machine with cosy.ko, KERNEL=6.1, FILES="yours to take along"
-	@mkdir -p $(BUILD)/vm/bin && ln -sfn $(abspath $(BUILD))/bin/cosy $(BUILD)/vm/bin/cosy
+	@mkdir -p $(BUILD)/vm/bin && \
+		ln -sfn $(abspath $(BUILD))/bin/cosy $(abspath $(BUILD))/command/cosy-inspect $(BUILD)/vm/bin
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
 		--put $(BUILD)/vm/bin $(addprefix --put ,$(FILES))
 

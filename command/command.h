@@ -11,12 +11,14 @@ int command_dis(int argc, char **argv);
 int command_forget(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_profile(int argc, char **argv);
+/* Starts the program that has doctor and dis. */
+int command_inspect(int argc, char **argv);
 
 /*
  * Finds the library that `cosy run` preloads, and writes its path to `ret`, which has room for
  * PATH_MAX bytes.
  */
-bool run_find_library(const char *name, char *ret);
+bool library_find(const char *name, char *ret);
 #define RUN_LIBRARY "libcosy-run.so"
 
 /* Is what the library of `cosy run` starts by another name.  Returns the exit status. */

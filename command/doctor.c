@@ -645,7 +645,7 @@ static void tell_run(void)
 	const char *why = leases_refusal();
 	char library[PATH_MAX];
 
-	if (!run_find_library(RUN_LIBRARY, library))
+	if (!library_find(RUN_LIBRARY, library))
 		why = "there is no " RUN_LIBRARY;
 	if (why) {
 		note("`cosy run` serves nothing here: %s", why);

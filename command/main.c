@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* main.c - `cosy`: a table of subcommands. */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +21,11 @@ static const struct {
 	bool has_options; /* and prints its own --help */
 	const char *more; /* of --help */
 } commands[] = {
-	{"doctor", command_doctor, "",
+	{"doctor", command_inspect, "",
 	 "check whether compounds run in this kernel, and if not, what to do", false,
 	 "Checks each step from the environment to a compound that is loaded and run.  Exit "
 	 "status: 1 if\na check fails, else 0.\n"},
-	{"dis", command_dis, "FILE...",
+	{"dis", command_inspect, "FILE...",
 	 "show the compounds in object files, executables and containers", false,
 	 "FILE is an object, executable or library by cosycc.  > marks the target of a jump, * an "
 	 "instruction\nat which the compound can continue after it has left the kernel.  Lines "
@@ -50,21 +49,6 @@ static void usage(FILE *to)
 		fprintf(to, "  cosy %-18s %s\n", line, commands[i].what);
 	}
 	fprintf(to, "\nEach takes --help; `cosy --version` prints the version.  See cosy(1).\n");
-}
-
-int command_misused(const char *command, const char *format, ...)
-{
-	const char *space = *command ? " " : "";
-	char *what = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&what, format, args) >= 0)
-		say("cosy%s%s: %s", space, command, what);
-	va_end(args);
-	free(what);
-	say("Try `cosy%s%s --help`.", space, command);
-	return EXIT_USAGE;
 }
 
 static bool asks_for_help(const char *argument)

@@ -54,28 +54,6 @@ static void usage(void)
 	      stdout);
 }
 
-/* Searches beside this command, as built or as installed, and in the configured place. */
-bool run_find_library(const char *name, char *ret)
-{
-	static const char *const places[] = {"../" COSY_LIBDIR "/cosy", "../lib/cosy"};
-	char self[PATH_MAX], path[2 * PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (len > 0) {
-		self[len] = 0;
-		slash = strrchr(self, '/');
-		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-			snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(slash - self), self,
-				 places[i], name);
-			if (realpath(path, ret) && !access(ret, R_OK))
-				return true;
-		}
-	}
-	snprintf(path, sizeof(path), COSY_FULL_LIBDIR "/cosy/%s", name);
-	return realpath(path, ret) && !access(ret, R_OK);
-}
-
 /* Appends the library to those already preloaded, which may need to be first. */
 static bool preload(const char *library)
 {
@@ -265,7 +243,7 @@ static bool preload_or_say(const char *name, const char *program)
 		say("cosy run: %s is run by %s, which %s: it runs as it is", program, refused, why);
 	else if (why)
 		say("cosy run: %s %s: it runs as it is", program, why);
-	else if (!run_find_library(name, library))
+	else if (!library_find(name, library))
 		say("cosy run: there is no %s: %s runs as it is", name, program);
 	else if (strpbrk(library, ": "))
 		say("cosy run: %s cannot be preloaded, since its path has a colon or a space: "

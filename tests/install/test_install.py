@@ -126,6 +126,12 @@ class Installed(unittest.TestCase):
         said = run(self.prefix / "bin/cosy", "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
         self.assertTrue(said.startswith(str(self.prefix)), said)
 
+    def test_what_the_tool_starts_is_found(self) -> None:
+        """The doctor is a program of its own, and finds the same library."""
+        said = subprocess.run([self.prefix / "bin/cosy", "doctor"], stdout=subprocess.PIPE, text=True).stdout
+        self.assertIn("`cosy run` works here", said)
+        self.assertIn("FILE...", run(self.prefix / "bin/cosy", "dis", "--help"))
+
     def test_the_lease_daemon_is_a_service(self) -> None:
         units = self.source.parents[1] / "lib/systemd/system"
         service = (units / "cosyd.service").read_text()

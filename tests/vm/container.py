@@ -146,7 +146,8 @@ def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
         )
         (container / f"{name}.json").write_text(json.dumps(config, indent=1))
     (container / "device").write_text("--device /dev/cosy\n" if device else "")
-    shutil.copy2(options.build / "bin/cosy", binaries)
+    for program in ("bin/cosy", "command/cosy-inspect"):
+        shutil.copy2(options.build / program, binaries)
     crun = shutil.which("crun")
     if not crun:
         raise SetupError("crun is not installed")
