@@ -10,7 +10,8 @@ FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= $(shell date +%s)
 SAME_ROUNDS ?= 500
 SAME_SEED ?= 100000
-WATCH_ROUNDS ?= 40000
+WATCH_ROUNDS ?= 3400
+WATCH_PASSES ?= 32
 WATCH_SEED ?= 1
 RUN_OPERATIONS ?= 10000000
 RUN_SEED ?= 1
@@ -207,12 +208,14 @@ page: all
 same: all ## random calls, plain against specialised, on each file system, SAME_ROUNDS=500
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_ROUNDS)
 
-# A round compares 640 answers after a change; root and an ordinary user go WATCH_ROUNDS each, on tmpfs and on ext4.
-watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUNDS=40000: 100 million
+# A round compares 640 answers with system calls after a change, and before that WATCH_PASSES times about 200 with what
+# a system call answered once; root and an ordinary user go WATCH_ROUNDS each, on tmpfs and on ext4.
+watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUNDS=3400: 100 million
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=cosy.metadata=1 \
 		--disk $(BUILD)/tests/vm/guest/empty --put $(BUILD)/tests/vm/guest/watch_same \
 		--put $(BUILD)/lib/cosy/libcosy-run-metadata.so --put tests/vm/guest/watch.sh -- sh -c \
-		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) && sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED)"
+		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES) && \
+		sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES)"
 
 # Random steps with pages that move, against a model: MOVE_STEPS on each of MOVE_SMP processors, where the
 # allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB), both, or pinned (4 KB that others may pin).
