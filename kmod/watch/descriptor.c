@@ -84,7 +84,8 @@ static bool watcher_lock(struct cosy_watcher *watcher)
 			return false;
 		given = yield_to(owner, true);
 		put_task_struct(owner);
-		if (given <= 0)
+		/* If it has left meanwhile, the lock may be free. */
+		if (given <= 0 && READ_ONCE(watcher->owner) == owner)
 			return false;
 	}
 	WRITE_ONCE(watcher->owner, current);

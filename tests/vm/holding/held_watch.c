@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Changes the way to the directory of a READ (<linux/cosy_watch.h>) after it was looked up, and before
- * the first inode is registered: holding.ko holds the READ at the first lock that it takes.  An answer
- * that holds then must be what stat(2) says.
+ * Changes something in the middle of a READ (<linux/cosy_watch.h>): an answer that holds then must be
+ * what stat(2) says.  holding.ko holds the READ at a lock.  At the first one, the way to the directory
+ * has been looked up, and no inode is registered.  Some changes are made at each lock in turn.
  *
  * As root, on two processors, in argv[1] or TMPDIR.
  */
@@ -15,21 +15,23 @@
 #include <sys/mount.h>
 
 /* A READ that meets the tick fails by itself. */
-enum { TRIES = 10, PREPARATIONS = 1000 };
+enum { TRIES = 5, TRIES_EACH = 2, PREPARATIONS = 1000 };
 
 /* Shared with the process that makes the READ. */
 static struct exchange {
 	_Atomic bool ready, goes; /* the reader has a watcher; it is to make the READ */
 	_Atomic bool must_change, changed;
-	int error;     /* of the READ */
-	bool holds;    /* its answer */
-	bool is_wrong; /* ... is not what stat(2) says */
+	_Atomic bool done; /* the READ */
+	bool is_wrong;	   /* an answer holds that is not what stat(2) says */
 } *shared;
 
 struct change {
 	const char *name;
 	void (*make)(void);
-	void (*undo)(void);
+	void (*undo)(void);   /* or NULL, as in the next two */
+	void (*before)(void); /* the READ */
+	void (*after)(void);  /* it, before its answer is judged */
+	bool at_each_lock;
 	bool by_descriptor; /* the READ is of a descriptor's directory; else of a path */
 	bool by_thread;	    /* of the reader's own process; else by this one */
 	bool by_nobody;	    /* the READ */
@@ -67,13 +69,63 @@ static void descriptor_replace(void)
 	MUST(dup2(other, directory) == directory);
 }
 
-static void nothing(void) {}
+/* Of f, which has another name in the directory.  They are used without the directory's locks. */
+static int opened = -1;
+
+static void file_open(void)
+{
+	opened = open("top/m/f", O_RDONLY);
+	MUST(opened >= 0);
+}
+
+/* Neither for reading nor for writing, which counts as open for neither. */
+static void file_open_neither(void)
+{
+	opened = open("top/m/f", 3);
+	MUST(opened >= 0);
+}
+
+static void file_close(void)
+{
+	if (opened >= 0)
+		MUST(!close(opened));
+	opened = -1;
+}
+
+static void file_change(void)
+{
+	static unsigned int turn;
+
+	MUST(!fchmod(opened, turn++ & 1 ? 0644 : 0600));
+}
+
+/* By the reader, which does not have the descriptor. */
+static void file_change_by_path(void)
+{
+	struct stat is;
+
+	MUST(!stat("top/m/f", &is) && !chmod("top/m/f", is.st_mode ^ 022));
+}
 
 static const struct change changes[] = {
-	{ "exchange of the directory", exchange, exchange, false, false, false },
-	{ "mount over the directory", mount_over, unmount, false, false, false },
-	{ "chmod above", close_above, open_above, false, false, true },
-	{ "dup2 over the descriptor", descriptor_replace, nothing, true, true, false },
+	{ .name = "exchange of the directory", .make = exchange, .undo = exchange },
+	{ .name = "mount over the directory", .make = mount_over, .undo = unmount },
+	{ .name = "chmod above", .make = close_above, .undo = open_above, .by_nobody = true },
+	{ .name = "dup2 over the descriptor",
+	  .make = descriptor_replace,
+	  .by_descriptor = true,
+	  .by_thread = true },
+	{ .name = "close, and a change after the READ",
+	  .make = file_close,
+	  .undo = file_close,
+	  .before = file_open,
+	  .after = file_change_by_path,
+	  .at_each_lock = true },
+	{ .name = "change of the file",
+	  .make = file_change,
+	  .undo = file_close,
+	  .before = file_open_neither,
+	  .at_each_lock = true },
 };
 
 /* --- The reader --------------------------------------------------------------------------- */
@@ -106,13 +158,27 @@ static void answer_prepare(const struct watcher *watcher, const struct change *c
 	MUST(!"a READ without a change has an answer");
 }
 
+/* Returns whether an entry holds that is not what stat(2) says. */
+static bool name_is_wrong(const struct watcher *watcher, const struct change *change,
+			  struct answer *answer, const char *name)
+{
+	char path[32];
+	struct stat is;
+
+	answer->entry = answer_find(answer, name);
+	if (!answer->entry || !answer->entry->word || !answer_holds(watcher, answer))
+		return false;
+	snprintf(path, sizeof(path), "%s%s", change->by_descriptor ? "" : "top/m/", name);
+	return stat_ask(change->by_descriptor ? directory : AT_FDCWD, path, &is) ||
+	       !stat_is(&is, answer->entry->stat);
+}
+
 static void reader_run(const struct change *change)
 {
 	static struct answer answer;
 	struct watcher watcher;
 	pthread_t thread;
-	struct stat is;
-	int error;
+	bool answered;
 
 	processor_take(0);
 	if (change->by_nobody)
@@ -124,43 +190,71 @@ static void reader_run(const struct change *change)
 	shared->ready = true;
 	while (!shared->goes)
 		sched_yield();
-	shared->error = answer_get(&watcher, change, &answer) ? errno : 0;
-	shared->holds = !shared->error && answer_holds(&watcher, &answer);
-	if (shared->holds) {
-		error = stat_ask(change->by_descriptor ? directory : AT_FDCWD,
-				 change->by_descriptor ? "f" : "top/m/f", &is);
-		shared->is_wrong = error || !stat_is(&is, answer.entry->stat);
-	}
+	answered = !answer_get(&watcher, change, &answer);
+	shared->done = true;
+	if (change->after)
+		change->after();
+	if (answered)
+		shared->is_wrong = name_is_wrong(&watcher, change, &answer, "f") ||
+				   name_is_wrong(&watcher, change, &answer, "g");
 	_exit(0);
 }
 
 /* --- What comes in between ---------------------------------------------------------------- */
 
-static void change_between(const struct change *change)
+/* Makes the change when the READ has taken so many locks.  Returns whether it took another one. */
+static bool change_between(const struct change *change, int locks)
 {
 	pid_t pid;
+	bool was_held;
 
 	memset(shared, 0, sizeof(*shared));
 	pid = child_start();
 	if (!pid)
 		reader_run(change);
 	WAIT_FOR(pid, shared->ready);
+	if (change->before)
+		change->before();
 	parameter_set(PARAMETERS "place", PLACE_LOCK);
-	parameter_set(PARAMETERS "until", 0);
+	parameter_set(PARAMETERS "until", locks);
 	parameter_set(PARAMETERS "thread", pid);
 	shared->goes = true;
-	WAIT_FOR(pid, parameter(PARAMETERS "asked") == 1);
+	WAIT_FOR(pid, parameter(PARAMETERS "asked") > locks || shared->done);
+	was_held = parameter(PARAMETERS "asked") > locks;
 	if (change->by_thread) {
 		shared->must_change = true;
 		WAIT_FOR(pid, shared->changed);
-	} else {
+	} else if (was_held) {
 		change->make();
 	}
 	parameter_set(PARAMETERS "until", INT_MAX);
 	MUST(waitpid(pid, NULL, 0) == pid);
-	change->undo();
+	if (change->undo)
+		change->undo();
 	CHECK(!parameter(PARAMETERS "late"), "the READ was held for too long");
-	CHECK(!shared->is_wrong, "%s: the answer is not what stat says", change->name);
+	CHECK(!shared->is_wrong, "%s, after %d locks: the answer is not what stat says",
+	      change->name, locks);
+	return was_held;
+}
+
+static void change_run(const struct change *change)
+{
+	int locks = 0;
+	bool was_held;
+
+	if (!change->at_each_lock) {
+		for (int k = 0; k < TRIES; k++)
+			CHECK(change_between(change, 0), "%s: the READ takes no lock",
+			      change->name);
+		return;
+	}
+	do {
+		was_held = false;
+		for (int k = 0; k < TRIES_EACH; k++)
+			was_held |= change_between(change, locks);
+		locks++;
+	} while (was_held);
+	CHECK(locks > 1, "%s: the READ takes no lock", change->name);
 }
 
 static int directory_make(const char *path)
@@ -190,10 +284,10 @@ int main(int argc, char **argv)
 	MUST(!mkdir("top", 0755));
 	directory = directory_make("top/m");
 	other = directory_make("top/k");
+	MUST(!link("top/m/f", "top/m/g"));
 	/* On ext4 a file that is to be written back has no answer. */
 	sync();
 	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
-		for (int k = 0; k < TRIES; k++)
-			change_between(&changes[i]);
+		change_run(&changes[i]);
 	return check_end();
 }

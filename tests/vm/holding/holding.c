@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, for
- * attributes, or whether a read or write is allowed, or takes a spinlock, by kprobes, so that another
- * thread can come in between.
+ * attributes, or whether a read or write is allowed, gives its turn to another thread, or takes a
+ * spinlock, by kprobes, so that another thread can come in between.
  *
  * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
  * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
@@ -24,7 +24,14 @@
 #define MAX_HELD_US (60 * USEC_PER_SEC)
 #define SPIN_US	    10
 
-enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACES, PLACE_LOCK = PLACES };
+enum {
+	PLACE_PERMISSION,
+	PLACE_ATTRIBUTES,
+	PLACE_TRANSFER,
+	PLACE_TURN,
+	PLACES,
+	PLACE_LOCK = PLACES,
+};
 enum { MAX_LOCKS = 256 };
 
 static int thread, place, asked, until, late;
@@ -43,6 +50,7 @@ static struct kprobe places[PLACES] = {
 	[PLACE_PERMISSION] = { .symbol_name = "inode_permission", .pre_handler = place_enter },
 	[PLACE_ATTRIBUTES] = { .symbol_name = "cosy_attributes", .pre_handler = place_enter },
 	[PLACE_TRANSFER] = { .symbol_name = "rw_verify_area", .pre_handler = place_enter },
+	[PLACE_TURN] = { .symbol_name = "yield_to", .pre_handler = place_enter },
 };
 
 /* Before the calls in cosy.ko that take a spinlock: the function itself is no place for a kprobe. */

@@ -9,7 +9,7 @@ Each mutant (mutant_list.py, mutants_*.py) is a copy of the module's sources wit
 is booted for it and runs tests until one fails: first the one that the list names, then
 those programs of the guest that its folder is about, which leave nothing to chance, and for calls
 `same` for --rounds, and `race` for 4 times as many steps.
-(`held` and `held_watch` are tests/vm/holding's.)
+(`held`, `held_watch` and `held_turn` are tests/vm/holding's.)
 Before any mutant, the module as it is has to pass all of these tests.
 
 Exit status 1: the module as it is fails a test, a mutant was noticed by none, or its place is not in the sources.
@@ -188,9 +188,9 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     if set(tests) & set(_METADATA):
         arguments += ["--append=cosy.metadata=1", "--load", "overlay"]
         put += [programs / "guest" / name for name in _METADATA]
-    if {"held", "held_watch"} & set(tests):
+    if {"held", "held_watch", "held_turn"} & set(tests):
         arguments += ["--module", _HOLDING]
-        put += [programs / "holding" / name for name in ("held", "held_view", "held_watch")]
+        put += [programs / "holding" / name for name in ("held", "held_view", "held_watch", "held_turn")]
         put += [_HOLDING / "holding.sh"]
     if "types" in tests:
         arguments += ["--module", _FAILING]

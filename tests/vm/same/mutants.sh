@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest,
-# `watch_guard` and its like, `types` (../failing), `processor-REASON`, `held`, `held_watch`, `same` and `race`.
+# `watch_guard` and its like, `types` (../failing), `processor-REASON`, `held`, `held_watch`, `held_turn`, `same` and `race`.
 # Says which one it is at, so that a machine that goes down tells that, too.
 # Exit status 1 when one failed.
 disk=$1
@@ -44,7 +44,7 @@ for name in "$@"; do
 		# shellcheck disable=SC2086
 		CHECK_EXPECT=kernel TMPDIR=$directory sh /t/holding.sh $programs >/tmp/out 2>&1
 		;;
-	held_watch) TMPDIR=$directory sh /t/holding.sh held_watch >/tmp/out 2>&1 ;;
+	held_watch | held_turn) TMPDIR=$directory sh /t/holding.sh "$name" >/tmp/out 2>&1 ;;
 	*) CHECK_EXPECT=kernel TMPDIR=$directory timeout -s KILL "${LIMIT-120}" "/t/guest/$name" >/tmp/out 2>&1 ;;
 	esac
 	status=$?
