@@ -226,6 +226,52 @@ static void overlay(void)
 	CHECK(!unlink("over/merged/n") && !answer_holds(&watcher, &answer));
 }
 
+/* Goes into a namespace and a root of its own, a mounted tmpfs, in which `new` is another one. */
+static void root_make(void)
+{
+	CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	CHECK(!mkdir("root", 0755) || errno == EEXIST);
+	CHECK(!mount("none", "root", "tmpfs", 0, NULL) && !chdir("root"));
+	CHECK(!mkdir("dev", 0755) && !mount("/dev", "dev", NULL, MS_BIND, NULL));
+	CHECK(!mkdir("proc", 0755) && !mount("none", "proc", "proc", 0, NULL));
+	CHECK(!mkdir("new", 0755) && !mount("none", "new", "tmpfs", 0, NULL));
+	CHECK(!mkdir("new/old", 0755) && !mkdir("d", 0755));
+	make_file("d/f");
+	CHECK(!chroot(".") && !chdir("/"));
+}
+
+static void pivot_root(void)
+{
+	CHECK(!syscall(SYS_pivot_root, "new", "new/old"));
+	fflush(stdout);
+}
+
+/* Another process of the namespace changes this one's root. */
+static void root_that_another_one_changes(void)
+{
+	struct watcher watcher;
+	struct helper helper;
+
+	root_make();
+	helper = helper_begin(pivot_root);
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, "/d/", "f"));
+	helper_run(&helper);
+	CHECK(access("/old/d/f", F_OK) == 0);
+	CHECK(has_ended(&watcher) && !answer_holds(&watcher, &answer));
+}
+
+static void root_that_the_process_changes(void)
+{
+	struct watcher watcher;
+
+	root_make();
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_holds(&watcher, AT_FDCWD, "/d/", "f"));
+	CHECK(!chroot("new"));
+	CHECK(has_ended(&watcher) && !answer_holds(&watcher, &answer));
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const tests[])(void) = {
@@ -235,6 +281,8 @@ int main(int argc, char **argv)
 		foreign_mountinfo,
 		bind_mounts,
 		overlay,
+		root_that_another_one_changes,
+		root_that_the_process_changes,
 	};
 
 	return tests_main(argc, argv, tests, sizeof(tests) / sizeof(*tests));

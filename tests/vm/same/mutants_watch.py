@@ -64,6 +64,30 @@ MUTANTS = [
         "CALL_ARGUMENT(dx) & CLOSE_RANGE_CLOEXEC",
         by="watch_threads",
     ),
+    Mutant("watch-acl", "kmod/watch/hooks.c", "\ttrace(DENTRY, op->set_acl, NULL);\n", "", by="watch_guard"),
+    Mutant("watch-flags", "kmod/watch/hooks.c", "\ttrace(DENTRY, op->fileattr_set, NULL);\n", "", by="watch_guard"),
+    Mutant(
+        "watch-rename-to",
+        "kmod/watch/hooks.c",
+        "\tnote_entry(ARGUMENT(3, struct inode *), ARGUMENT(4, struct dentry *));\n",
+        "",
+        by="watch_guard",
+    ),
+    Mutant(
+        "watch-pwd",
+        "kmod/watch/hooks.c",
+        "HOOK(hook_directory, { cosy_watch_note_directory(); })",
+        "HOOK(hook_directory, {})",
+        by="watch_guard",
+    ),
+    Mutant(
+        "watch-pivot",
+        "kmod/watch/hooks.c",
+        "HOOK(hook_mounts, { cosy_watch_end_mounts(); })",
+        "HOOK(hook_mounts, {})",
+        by="watch_mounts",
+    ),
+    Mutant("watch-root", "kmod/watch/hooks.c", 'trace_named(PROCESS, "set_fs_root", false);', "", by="watch_mounts"),
     # Registrations
     Mutant(
         "watch-directory",
@@ -107,6 +131,16 @@ MUTANTS = [
         "\t\tword_change(slot->watcher, slot->word);\n\t\tsmp_mb__after_atomic();\n\t\tbucket_drop(bucket, slot);\n",
         "\t\tbucket_drop(bucket, slot);\n\t\tsmp_mb__after_atomic();\n\t\tword_change(slot->watcher, slot->word);\n",
         out_of_reach="another processor's change between two instructions",
+    ),
+    # READs of several threads
+    Mutant("watch-turn", "kmod/watch/descriptor.c", "given = yield_to(owner, true);", "given = 0;", by="held_turn"),
+    Mutant("watch-turns", "kmod/watch/descriptor.c", "turns == MAX_TURNS || ", "", by="held_turn"),
+    Mutant(
+        "watch-turn-left",
+        "kmod/watch/descriptor.c",
+        " && READ_ONCE(watcher->owner) == owner",
+        "",
+        by="held_turn",
     ),
     # A READ's checks
     Mutant(
@@ -156,7 +190,7 @@ MUTANTS = [
         "kmod/watch/children.c",
         "!entry->word || !cosy_watcher_has(r->watcher, entry->word)",
         "!entry->word",
-        by="watch_race",
+        by="held_watch",
     ),
     Mutant(
         "watch-alone",
