@@ -454,16 +454,19 @@ class Calls(Writer):
             return
         name = r.choice(s.blocks)
         kind = self.turn(7)
-        size = r.choice(["24", "200", "1 + " + self.below(90), "1 + " + self.below(5000)])
-        if kind == 0:
+        size = r.choice(
+            ["24", "200", "1 + " + self.below(90), "1 + " + self.below(5000), "70000 + " + self.below(300000)]
+        )
+        if kind <= 1:
+            outer = self.open("")
+            self.line(f"u32 size = {size};")
+            self.line("")
             self.line(f"free({name});")
-            self.line(f"{name}_n = {size};")
-            self.line(f"{name} = malloc({name}_n);")
-            self.line(f"memset({name}, {r.randrange(256)}, {name}_n);")
-        elif kind == 1:
-            self.line(f"free({name});")
-            self.line(f"{name}_n = {size};")
-            self.line(f"{name} = calloc({name}_n, 1);")
+            self.line(f"{name} = {'malloc(size)' if kind else 'calloc(size, 1)'};")
+            if kind:
+                self.line(f"memset({name}, {r.randrange(256)}, size);")
+            self.line(f"{name}_n = size;")
+            self.close(outer)
         elif kind == 2:
             self.line(f"free({name});")
             self.line(f"{name} = NULL;")

@@ -101,6 +101,12 @@ MAYBE u64 mix(u64 a, u64 b)
 	return (a ^ (b << 7) ^ (b >> 9)) * 31 + b;
 }
 
+/* Returns a path in the program's folder: this one, unless it may lead out of there. */
+MAYBE const char *inside(const char *path)
+{
+	return *path == '/' || strstr(path, "..") ? "a" : path;
+}
+
 /* The sign alone: by how much two texts differ is not specified. */
 MAYBE int sign(int a)
 {
@@ -234,6 +240,12 @@ static void make_files(int number)
 	for (int i = 0; i < number % 13; i++) {
 		snprintf(name, sizeof(name), "sub/deep/f%d", i);
 		make_file(name, name, i);
+	}
+	/* Nothing changes this one. */
+	mkdir("fixed", 0755);
+	for (int i = 0; i < number % 50; i++) {
+		snprintf(name, sizeof(name), "fixed/%.*s%d", number % 17, "a-rather-long-name", i);
+		make_file(name, "", 0);
 	}
 	if (symlink("a", "link") || symlink("missing", "dangling") || symlink("loop", "loop") ||
 	    symlink("sub", "way"))

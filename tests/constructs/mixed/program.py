@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from calls import Calls
+import shapes
+from loops import Loops
 from writer import TYPES, WORDS, Scope
 
 # How often each kind of statement comes.  A program makes some kinds more often, and leaves some out.
@@ -37,11 +39,17 @@ KINDS = {
     "switch": 3,
     "leave_loop": 3,
     "go": 2,
+    "scan": 6,
+    "transfer_numbers": 2,
+    "keep_errno": 2,
+    "shape": 6,
+    "stream": 4,
+    "again": 2,
     "tell": 3,
     "stop": 1,
 }
 SIMPLE = ("assign", "assign", "copy_text", "search_text", "format_text", "examine_file", "write_file", "leave_loop")
-NESTED = ("branch", "loop", "switch")
+NESTED = ("branch", "loop", "switch", "again")
 
 
 @dataclass
@@ -68,9 +76,11 @@ class Shared:
     pure: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)  # expressions of functions by pointer, of two numbers
     visitors: list[str] = field(default_factory=list)
+    shapes: list[str] = field(default_factory=list)  # statements of shapes.py
+    streams: list[str] = field(default_factory=list)  # DIR * that stay open
 
 
-class Body(Calls):
+class Body(Loops):
     """Writes the statements of one function."""
 
     def __init__(self, rng: random.Random, shared: Shared) -> None:
@@ -200,7 +210,7 @@ class Body(Calls):
 
     def arguments(self, routine: Routine) -> str:
         r = self.rng
-        depth = f"{self.depth} - 1" if self.depth else str(r.randrange(1, 5))
+        depth = f"{self.depth} - 1" if self.depth else str(r.choice([1, 2, 2, 3, 4, 40]))
         given = [depth, f"({routine.types[0]})({self.number(1)})", f"({routine.types[1]})({self.number(1)})"]
         if routine.takes_text:
             given.append(
@@ -249,6 +259,58 @@ class Body(Calls):
         else:
             self.assign()
 
+    def again(self, depth: int) -> None:
+        """A way back, without a loop of C's."""
+        if self.loops >= 2:
+            return self.assign()
+        label, tries = self.name("again"), self.name("tries")
+        outer = self.open("")
+        self.line(f"u32 {tries} = 0;")
+        self.line(f"{label}:;")
+        self.scope.fixed.append(tries)
+        inner = self.open("")
+        loops, self.loops = self.loops, 0
+        self.statements(depth - 1, self.rng.randrange(1, 4))
+        self.loops = loops
+        self.close(inner)
+        self.line(f"if ({tries}++ < {self.rng.randrange(1, 4)} && {self.condition()})")
+        self.line(f"\tgoto {label};")
+        self.close(outer)
+
+    def shape(self) -> None:
+        if not self.shared.shapes:
+            return self.assign()
+        self.line("r = 0;")
+        call = self.rng.choice(self.shared.shapes)
+        text = self.rng.choice([*self.own_texts, f'"{self.rng.choice(WORDS)}"'])
+        number = f"(i64)({self.number(1)})"
+        self.line(re.sub(r"\bN\b", lambda _: number, call).replace("TEXT", text))
+        self.into("r")
+
+    def stream(self) -> None:
+        """Goes on in a folder that nothing changes, wherever it was opened."""
+        r = self.rng
+        if not self.shared.streams:
+            return self.assign()
+        stream = r.choice(self.shared.streams)
+        entry = self.name("entry")
+        outer = self.open("")
+        self.line(f"struct dirent *{entry} = NULL;")
+        self.line(f"if (!{stream})")
+        fresh = 'fdopendir(open("fixed", O_RDONLY | O_DIRECTORY))' if self.chance(30) else 'opendir("fixed")'
+        self.line(f"\t{stream} = {fresh};")
+        self.line(f"else if ({self.condition(0)})")
+        self.line(f"\tr = closedir({stream}), {stream} = NULL;")
+        self.line("else")
+        forms = ["rewinddir({0})", "seekdir({0}, telldir({0}))", "r = dirfd({0}) >= 0", "r += 2"]
+        self.line("\t" + forms[self.turn(4)].format(stream) + ";")
+        loop = self.open(f"while ({stream} && ({entry} = readdir({stream})))" if self.chance(40) else f"if ({stream})")
+        if "while" not in self.lines[-1]:
+            self.line(f"{entry} = readdir({stream});")
+        self.into(f"{entry} ? hash_bytes({entry}->d_name, strlen({entry}->d_name)) : 5")
+        self.close(loop)
+        self.close(outer)
+
     def tell(self) -> None:
         """Output, and reports of errors."""
         r = self.rng
@@ -294,7 +356,7 @@ def declare(body: Body, count: int, outside: bool = False) -> None:
             body.line(f"{r.choice(TYPES)} {name} = {body.number(1)};")
             s.numbers.append(name)
         elif kind <= 6:
-            name, size = body.name("b"), r.choice([9, 16, 24, 40, 64, 96])
+            name, size = body.name("b"), r.choice([9, 16, 24, 40, 64, 96, 96, 700, 5000])
             word = r.choice([w for w in WORDS if len(w) < size])
             body.line(f'char {name}[{size}] = "{word}";')
             s.buffers.append((name, size))
@@ -369,6 +431,9 @@ def routine(rng: random.Random, shared: Shared, name: str) -> str:
         head += ", struct record *record"
         s.records.append("(*record)")
         s.numbers += ["record->value", "record->key"]
+    if body.chance(20):
+        s.numbers.append("kept")
+        body.line(f"static {rng.choice(TYPES)} kept = {rng.randrange(9)};")
     if made.recursive:
         body.routine, body.depth = made, "depth"
     body.line("i64 r = 0, result = 0;")
@@ -382,7 +447,16 @@ def routine(rng: random.Random, shared: Shared, name: str) -> str:
     body.line("Fuel--;")
     body.leave = "{{ result = {}; goto out; }}"
     body.budget = 1 + int(rng.randrange(2, 10) * shared.size)
-    body.statements(2, body.budget)
+    inside = body.chance(15)
+    if inside:
+        body.line("COSY_START;")
+        whole = body.open("")
+        body.leave = "return {};"
+        body.statements(2, body.budget)
+        body.close(whole)
+        body.line("COSY_END;")
+    else:
+        body.statements(2, body.budget)
     body.line(f"result = {body.number()};")
     body.line("out:")
     release(body, s, shared.scope)
@@ -561,6 +635,10 @@ def tables(rng: random.Random, shared: Shared) -> str:
 def variables(rng: random.Random, shared: Shared) -> str:
     p, s = shared.prefix, shared.scope
     text = f"static i64 r_{p};\n"
+    if rng.randrange(2):
+        words = ", ".join(f'"{word}"' for word in rng.sample(WORDS, 5))
+        text += f"static const char *const {p}_Words[] = {{{words}}};\n"
+        s.read_only.append(f"{p}_Words[(u32)r_{p} % 5]")
     s.numbers.append(f"r_{p}")
     for i in range(rng.randrange(1, 4)):
         name = f"{p}_G{i}"
@@ -601,6 +679,12 @@ def program(seed: int) -> tuple[str, str]:
     text += shared_functions(rng, shared) + "\n"
     for i in range(rng.randrange(3)):
         text += "\n" + pure_function(rng, shared, f"{p}_pure{i}")
+    if weights["shape"]:
+        made, shared.shapes = shapes.make(rng, p)
+        text += made
+    if weights["stream"]:
+        shared.streams = [f"{p}_D"]
+        text += f"\nstatic DIR *{p}_D;\n"
     if weights["call_by_pointer"]:
         text += visitors(rng, shared) + tables(rng, shared)
     for i in range(1 + int(rng.randrange(3) * shared.size) if weights["call"] else 0):
@@ -632,6 +716,11 @@ def program(seed: int) -> tuple[str, str]:
         main.line(f'show("{block}", {block} ? hash_bytes({block}, {block}_n) : 1);')
     for head in s.lists:
         main.line(f"show_nodes({head}, 0);")
+    for stream in shared.streams:
+        main.line(f"for (struct dirent *entry; {stream} && (entry = readdir({stream}));)")
+        main.line("\tsum += hash_bytes(entry->d_name, strlen(entry->d_name));")
+    if f"{p}_fold" in text:
+        main.line(f"sum = mix(sum, {p}_fold({p}_T, {p}_xor, 3));")
     main.line("return sum;")
     text += f"\nstatic i64 {p}(void)\n{{\n" + "\n".join(main.lines) + "\n}\n"
     # Comparators and filters are named after their program.

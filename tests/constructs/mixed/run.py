@@ -100,20 +100,19 @@ def by_program(output: str) -> dict[str, str]:
 
 
 def compiled_programs(source: str, said: str, found: Found) -> None:
-    """Counts regions, and the functions of those programs all of whose regions became compounds."""
+    """Counts regions, and the functions of those programs that have compounds."""
     lines = source.splitlines()
     at = [i for i, line in enumerate(lines, 1) if line.startswith("/* --- Program")] + [len(lines)]
     compiled = {int(n) for n in re.findall(r":(\d+):\d+: remark: region compiled", said)}
     for first, last in zip(at, at[1:], strict=False):
-        regions = sum(line.strip() == "COSY_START;" for line in lines[first:last])
         here = sum(first <= n < last for n in compiled)
-        found.regions += regions
-        found.compiled += min(here, regions)
-        if here >= regions:
+        found.compiled += here
+        if here:
             text = "\n".join(lines[first:last])
             found.functions.update({name for name in FUNCTIONS.split() if re.search(rf"\b{name}\b", text)})
-    for reason in re.findall(r"stays native: (.*?)(?: \[|$)", said, re.MULTILINE):
-        found.reasons[reason] += 1
+    found.reasons.update(re.findall(r"stays native: (.*?)(?: \[|$)", said, re.MULTILINE))
+    # Those of functions that nothing calls are neither.
+    found.regions += len(compiled) + found.reasons.total()
 
 
 def check(first: int, args: argparse.Namespace) -> Found:

@@ -202,12 +202,11 @@ class Writer:
 
     def path(self) -> str:
         r, s = self.rng, self.scope
+        # Whatever these hold, the path stays in the program's folder.
         if s.read_only and self.chance(20):
-            return r.choice(s.read_only)
+            return f"inside({r.choice(s.read_only)})"
         if s.buffers and self.chance(10):
-            # Whatever the buffer holds, the path stays in the program's folder.
-            name, _ = r.choice(s.buffers)
-            return f'({name}[0] == \'/\' || strstr({name}, "..") ? "a" : {name})'
+            return f"inside({r.choice(s.buffers)[0]})"
         return f'"{r.choice(NAMES)}"'
 
     # --- Where results go ----------------------------------------------------
