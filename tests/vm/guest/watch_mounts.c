@@ -226,6 +226,20 @@ static void overlay(void)
 	CHECK(!unlink("over/merged/n") && !answer_holds(&watcher, &answer));
 }
 
+/* Huge pages are split, and fill holes, while nobody has the file open. */
+static void huge_pages(void)
+{
+	struct watcher watcher;
+
+	CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	CHECK(!mkdir("huge", 0755) && !mount("none", "huge", "tmpfs", 0, "huge=always"));
+	make_file("huge/f");
+	CHECK(!watcher_open(&watcher));
+	CHECK(read_error(&watcher, AT_FDCWD, "huge/", "f") == EOPNOTSUPP);
+	CHECK(!mount(NULL, "huge", NULL, MS_REMOUNT, "huge=never"));
+	CHECK(read_holds(&watcher, AT_FDCWD, "huge/", "f"));
+}
+
 /* Goes into a namespace and a root of its own, a mounted tmpfs, in which `new` is another one. */
 static void root_make(void)
 {
@@ -281,6 +295,7 @@ int main(int argc, char **argv)
 		foreign_mountinfo,
 		bind_mounts,
 		overlay,
+		huge_pages,
 		root_that_another_one_changes,
 		root_that_the_process_changes,
 	};

@@ -2,7 +2,8 @@
 /*
  * Changes something in the middle of a READ (<linux/cosy_watch.h>): an answer that holds then must be
  * what stat(2) says.  holding.ko holds the READ at a lock.  At the first one, the way to the directory
- * has been looked up, and no inode is registered.  Some changes are made at each lock in turn.
+ * has been looked up, and no inode is registered.  Some changes are made at each lock in turn.  Others
+ * are held themselves, after their hook and before the attributes change, while a READ is made.
  *
  * As root, on two processors, in argv[1] or TMPDIR.
  */
@@ -32,6 +33,7 @@ struct change {
 	void (*before)(void); /* the READ */
 	void (*after)(void);  /* it, before its answer is judged */
 	bool at_each_lock;
+	bool is_held;	    /* the change, by a third process, which has the other processor */
 	bool by_descriptor; /* the READ is of a descriptor's directory; else of a path */
 	bool by_thread;	    /* of the reader's own process; else by this one */
 	bool by_nobody;	    /* the READ */
@@ -99,7 +101,13 @@ static void file_change(void)
 	MUST(!fchmod(opened, turn++ & 1 ? 0644 : 0600));
 }
 
-/* By the reader, which does not have the descriptor. */
+static void change_await(void)
+{
+	while (!shared->changed)
+		sched_yield();
+}
+
+/* By another process, which does not have the descriptor. */
 static void file_change_by_path(void)
 {
 	struct stat is;
@@ -126,6 +134,16 @@ static const struct change changes[] = {
 	  .undo = file_close,
 	  .before = file_open_neither,
 	  .at_each_lock = true },
+	{ .name = "change of the file under way",
+	  .make = file_change_by_path,
+	  .after = change_await,
+	  .is_held = true },
+	{ .name = "chmod above under way",
+	  .make = close_above,
+	  .undo = open_above,
+	  .after = change_await,
+	  .by_nobody = true,
+	  .is_held = true },
 };
 
 /* --- The reader --------------------------------------------------------------------------- */
@@ -237,11 +255,49 @@ static bool change_between(const struct change *change, int locks)
 	return was_held;
 }
 
+/* Makes a READ while the change is under way. */
+static void read_between(const struct change *change)
+{
+	pid_t reader, changer;
+
+	memset(shared, 0, sizeof(*shared));
+	reader = child_start();
+	if (!reader)
+		reader_run(change);
+	WAIT_FOR(reader, shared->ready);
+	changer = child_start();
+	if (!changer) {
+		thread_change((void *)change);
+		_exit(0);
+	}
+	/* It has its processor to itself. */
+	processor_take(0);
+	parameter_set(PARAMETERS "place", PLACE_CHANGE);
+	parameter_set(PARAMETERS "until", 0);
+	parameter_set(PARAMETERS "thread", changer);
+	shared->must_change = true;
+	WAIT_FOR(changer, parameter(PARAMETERS "asked") == 1);
+	shared->goes = true;
+	WAIT_FOR(reader, shared->done);
+	parameter_set(PARAMETERS "until", INT_MAX);
+	MUST(waitpid(changer, NULL, 0) == changer && waitpid(reader, NULL, 0) == reader);
+	processor_take(1);
+	if (change->undo)
+		change->undo();
+	CHECK(!parameter(PARAMETERS "late"), "the change was held for too long");
+	CHECK(!shared->is_wrong, "%s: the answer is not what stat says", change->name);
+}
+
 static void change_run(const struct change *change)
 {
 	int locks = 0;
 	bool was_held;
 
+	if (change->is_held) {
+		for (int k = 0; k < TRIES; k++)
+			read_between(change);
+		return;
+	}
 	if (!change->at_each_lock) {
 		for (int k = 0; k < TRIES; k++)
 			CHECK(change_between(change, 0), "%s: the READ takes no lock",

@@ -2,7 +2,8 @@
 /*
  * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, for
  * attributes, or whether a read or write is allowed, gives its turn to another thread, or takes a
- * spinlock, by kprobes, so that another thread can come in between.
+ * spinlock, by kprobes, so that another thread can come in between; and where a file system is about to
+ * change an inode's attributes.
  *
  * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
  * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
@@ -29,6 +30,7 @@ enum {
 	PLACE_ATTRIBUTES,
 	PLACE_TRANSFER,
 	PLACE_TURN,
+	PLACE_CHANGE,
 	PLACES,
 	PLACE_LOCK = PLACES,
 };
@@ -51,6 +53,7 @@ static struct kprobe places[PLACES] = {
 	[PLACE_ATTRIBUTES] = { .symbol_name = "cosy_attributes", .pre_handler = place_enter },
 	[PLACE_TRANSFER] = { .symbol_name = "rw_verify_area", .pre_handler = place_enter },
 	[PLACE_TURN] = { .symbol_name = "yield_to", .pre_handler = place_enter },
+	[PLACE_CHANGE] = { .symbol_name = "setattr_copy", .pre_handler = place_enter },
 };
 
 /* Before the calls in cosy.ko that take a spinlock: the function itself is no place for a kprobe. */
@@ -65,8 +68,9 @@ static int place_enter(struct kprobe *probe, struct pt_regs *regs)
 
 	if (READ_ONCE(thread) != current->pid)
 		return 0;
-	if (place == PLACE_LOCK ? probe < locks || probe >= locks + MAX_LOCKS
-				: probe != &places[place] || !asker_is_cosy(regs))
+	if (place == PLACE_LOCK
+		    ? probe < locks || probe >= locks + MAX_LOCKS
+		    : probe != &places[place] || (place != PLACE_CHANGE && !asker_is_cosy(regs)))
 		return 0;
 	question = asked + 1;
 	/* Show what this processor did before. */

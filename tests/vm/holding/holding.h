@@ -9,7 +9,14 @@
 #define PARAMETERS "/sys/module/holding/parameters/"
 
 /* As in holding.c. */
-enum place { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACE_TURN, PLACE_LOCK };
+enum place {
+	PLACE_PERMISSION,
+	PLACE_ATTRIBUTES,
+	PLACE_TRANSFER,
+	PLACE_TURN,
+	PLACE_CHANGE,
+	PLACE_LOCK,
+};
 
 HELPER void parameter_set(const char *path, int value)
 {

@@ -293,6 +293,21 @@ MUTANTS = [
         by="watch_attack",
     ),
     # Admission
+    Mutant(
+        "watch-locked",
+        "kmod/watch/admit.c",
+        "if (rwsem_is_locked((struct rw_semaphore *)&inode->i_rwsem))",
+        "if (0)",
+        by="held_watch",
+    ),
+    Mutant("watch-changing", "kmod/watch/admit.c", "if (inode_is_locked(dir)) {", "if (0) {", by="held_watch"),
+    Mutant(
+        "watch-huge",
+        "kmod/watch/admit.c",
+        "return !((const struct shmem_sb_info *)sb->s_fs_info)->huge;",
+        "return true;",
+        by="watch_mounts",
+    ),
     Mutant("watch-readers", "kmod/watch/admit.c", "atomic_read(&inode->i_readcount) > 0", "0", by="watch_guard"),
     Mutant("watch-writers", "kmod/watch/admit.c", "atomic_read(&inode->i_writecount) > 0", "0", by="watch_guard"),
     Mutant(
