@@ -213,7 +213,7 @@ same: all ## random calls, plain against specialised, on each file system, SAME_
 watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUNDS=3400: 100 million
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=cosy.metadata=1 \
 		--disk $(BUILD)/tests/vm/guest/empty --put $(BUILD)/tests/vm/guest/watch_same \
-		--put $(BUILD)/lib/cosy/libcosy-run-metadata.so --put tests/vm/guest/watch.sh -- sh -c \
+		--put $(BUILD)/tests/vm/guest/watch_during --put $(BUILD)/lib/cosy/libcosy-run-metadata.so --put tests/vm/guest/watch.sh -- sh -c \
 		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES) && \
 		sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES)"
 

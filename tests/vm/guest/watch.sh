@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # watch.sh on|off|untested DIR ROUNDS: metadata windows, with the module's parameter metadata=1, without
 # it, or with it on a kernel on which the guard was not tested.
-# watch.sh long DIR ROUNDS SEED PASSES: only the comparison of answers, by root and by an ordinary user.
+# watch.sh long DIR ROUNDS SEED PASSES: only the comparisons of answers, by root and by an ordinary user.
 state=$(cat /sys/module/cosy/parameters/metadata_state)
 echo "metadata_state: $state"
 if [ "$1" = off ]; then
@@ -24,9 +24,9 @@ fi
 # The hooks cannot be switched off.
 ! echo 0 >/proc/sys/kernel/ftrace_enabled || { echo "tracing was switched off"; exit 1; }
 failed=0
-# Each answer of the library is compared with the system call's, and some were served.
-same() {
-	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_same "$@" 9>/tmp/stats || failed=1
+# Each answer of the library is compared with the system call's, and some were served: compared PROGRAM ...
+compared() {
+	COSY_RUN_STATS=9 LD_PRELOAD=/t/libcosy-run-metadata.so "$@" 9>/tmp/stats || failed=1
 	grep "^cosy: metadata: [1-9][0-9]* calls served" /tmp/stats || { cat /tmp/stats; failed=1; }
 }
 # What a program costs that asks in this order: order DIR ORDER SERVED ENTRIES, at least and at most.
@@ -37,8 +37,9 @@ order() {
 	[ "${5-0}" -ge "$3" ] && [ "${6-0}" -le "$4" ] || { echo "FAIL: $3 calls from $4 entries"; failed=1; }
 }
 if [ "$1" = long ]; then
-	same "$2/same" "$3" "$4" root "$5"
-	same "$2/same" "$3" "$4" nobody "$5"
+	compared /t/watch_same "$2/same" "$3" "$4" root "$5"
+	compared /t/watch_same "$2/same" "$3" "$4" nobody "$5"
+	compared /t/watch_during "$2/during" $((1000 * $3)) "$4"
 	exit $failed
 fi
 mkdir -p "$2/guard"
@@ -55,9 +56,11 @@ LD_PRELOAD=/t/libcosy-run-metadata.so /t/watch_library "$2/library" || failed=1
 order "$2/kinds" kinds 1000 100000
 order "$2/random" random 0 1000
 for seed in 1 2; do
-	same "$2/same" "$3" $seed root
+	compared /t/watch_same "$2/same" "$3" $seed root
 done
-same "$2/same" "$3" 3 root 4
+compared /t/watch_same "$2/same" "$3" 3 root 4
+# Changes come into calls.
+compared /t/watch_during "$2/during" $((1000 * $3)) 1
 # An ordinary user is denied some of what is asked for.
-same "$2/same" "$3" 4 nobody
+compared /t/watch_same "$2/same" "$3" 4 nobody
 exit $failed

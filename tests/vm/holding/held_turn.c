@@ -210,6 +210,9 @@ static bool owner_leaves(void)
 		sched_yield();
 	owner_wake();
 	reader_join(&owner);
+	/* No turn can be given to it. */
+	while (thread_state(owner.number))
+		sched_yield();
 	release();
 	reader_join(&caller);
 	return !caller.error;
