@@ -41,7 +41,7 @@ RELEASE ?= trixie
 .PHONY: help quick nightly all bench bench-metadata bench-move bench-packages bench-predictions bench-run \
 	bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-format fuzz-module fuzz-planted fuzz-programs fuzz-run stale-run programs-run \
-	suites-run \
+	suites-run suites-metadata \
 	same watch-long move-long move-lacking move-pressure mutants page vm-debug format tables install uninstall deb test-packages clean setup configure
 
 # Builds quietly: one line of progress on a terminal, else only what compilers have to say.
@@ -69,9 +69,10 @@ test: all ## what a change must pass; about 22 minutes; TESTS=REGEX: some of the
 # Everything: each test under each kernel with 16 times as many random steps, the newest kernel of all, a kernel with
 # KASAN, mutants, and an hour of random calls on /dev/cosy under KASAN.  All of it runs, whatever fails.
 nightly: all ## everything: all kernels, more random steps, KASAN, mutants, an hour of fuzzing; many hours
-	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-deb-test.txt packages-release.txt
+	@tools/setup/setup.sh packages-install.txt packages-deb.txt packages-deb-test.txt packages-release.txt packages-suites.txt
 	@status=0; python3 -B tests/run.py nightly --build $(BUILD) --jobs $(JOBS) || status=$$?; \
-		for step in "test-kernel KERNEL=7.3" "vm-debug SANITIZER=kasan" mutants fuzz-module; do \
+		for step in "test-kernel KERNEL=7.3" "vm-debug SANITIZER=kasan" mutants fuzz-module \
+			"suites-metadata OPTIONS=--short"; do \
 			echo "nightly: make $$step"; $(MAKE) --no-print-directory $$step || status=$$?; \
 		done; exit $$status
 
@@ -200,6 +201,12 @@ suites-run: all ## the test suites of bash, git, perl, CPython under `cosy run`;
 	@tools/setup/setup.sh packages-suites.txt
 	@run/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
 
+# Tests of theirs that query many files, in virtual machines, plainly and under `cosy run --metadata`.  OPTIONS: --short,
+# --kernel, --fs; see the program.
+suites-metadata: all ## tests of git and CPython under `cosy run --metadata`, in virtual machines; hours
+	@tools/setup/setup.sh packages-suites.txt packages-release.txt
+	@run/test/suites/machine.py --build $(BUILD) $(OPTIONS) $(SUITES)
+
 # The page of `cosy profile --html` in headless Chromium.
 page: all
 	@tools/setup/setup.sh packages-page.txt
@@ -213,7 +220,8 @@ same: all ## random calls, plain against specialised, on each file system, SAME_
 watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUNDS=3400: 100 million
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=cosy.metadata=1 \
 		--disk $(BUILD)/tests/vm/guest/empty --put $(BUILD)/tests/vm/guest/watch_same \
-		--put $(BUILD)/tests/vm/guest/watch_during --put $(BUILD)/lib/cosy/libcosy-run-metadata.so --put tests/vm/guest/watch.sh -- sh -c \
+		--put $(BUILD)/tests/vm/guest/watch_during --put $(BUILD)/lib/cosy/libcosy-run-metadata.so \
+		--put tests/vm/guest/watch.sh -- sh -c \
 		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES) && \
 		sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES)"
 

@@ -15,8 +15,8 @@
 #pragma GCC visibility push(hidden)
 
 enum environment_variable {
-	ENVIRONMENT_DAEMON,   /* 0: no daemon; first: prefer its leases to own ones */
-	ENVIRONMENT_EAGER,    /* make windows before reads have earned them; map: mapped ones */
+	ENVIRONMENT_DAEMON, /* 0: no daemon; first: prefer its leases to own ones */
+	ENVIRONMENT_EAGER, /* make windows before they are earned; map, metadata: such ones as well */
 	ENVIRONMENT_EXPLAIN,  /* where to write, a process, the path of a file: stats.c */
 	ENVIRONMENT_POLICY,   /* rules, or nothing: policy.h.  Always set by `cosy run`. */
 	ENVIRONMENT_RELAX,    /* kinds, with commas between */

@@ -87,7 +87,7 @@ COLD static struct set *set_make(struct set **place)
 		return NULL;
 	set = (struct set *)at;
 	budget_begin(&set->budget);
-	set->patience = PATIENCE;
+	set->patience = watcher_is_eager() ? 1 : PATIENCE;
 	set->size = FEWEST;
 	set->step = 1;
 	set->last = set->tables;

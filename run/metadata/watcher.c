@@ -5,12 +5,14 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "../../include/uapi/linux/cosy.h"
 #include "../../include/uapi/linux/cosy_watch.h"
 #include "alone.h"
+#include "environment.h"
 #include "filter.h"
 #include "loaded.h"
 #include "metadata/metadata.h"
@@ -25,6 +27,13 @@ int watcher_number = -1;
 const volatile uint64_t *watcher_words;
 
 unsigned int watcher_calls;
+
+bool watcher_is_eager(void)
+{
+	const char *eager = environment_get(ENVIRONMENT_EAGER);
+
+	return eager && !strcmp(eager, "metadata");
+}
 
 /* WATCHER_OFF stays. */
 static void state_change(unsigned int from, unsigned int to)

@@ -31,12 +31,15 @@ extern const volatile uint64_t *watcher_words; /* NULL until a watcher was opene
 
 extern unsigned int watcher_calls; /* so many were, at least */
 
+/* True if the watcher is to be made at the first call, for tests. */
+COLD bool watcher_is_eager(void);
+
 /* Counts a call that could be served, if more have to be before the watcher is made. */
 static inline bool watcher_waits(void)
 {
 	unsigned int count = __atomic_load_n(&watcher_calls, __ATOMIC_RELAXED);
 
-	if (count >= CALLS_BEFORE)
+	if (count >= CALLS_BEFORE || (!count && unlikely(watcher_is_eager())))
 		return false;
 	__atomic_store_n(&watcher_calls, count + 1, __ATOMIC_RELAXED);
 	return true;

@@ -80,7 +80,7 @@ SUITES = {
 }
 
 
-def _bash(script: str, folder: Path, argument: str = "", prefix: tuple[str, ...] = (), **environment: str) -> str:
+def script_run(script: str, folder: Path, argument: str = "", prefix: tuple[str, ...] = (), **environment: str) -> str:
     """Returns what a script of a suite's prints.  Interrupts are not ignored in it, as they are in background jobs."""
     ended = subprocess.run(
         [*prefix, "bash", "-c", script, "bash", argument],
@@ -97,7 +97,7 @@ def _bash(script: str, folder: Path, argument: str = "", prefix: tuple[str, ...]
     return ended.stdout
 
 
-def _prepare(name: str, suite: Suite, cache: Path) -> Path:
+def prepare(name: str, suite: Suite, cache: Path) -> Path:
     """Returns the suite's folder, which is made if it is not there."""
     folder = cache / name
     if (folder / ".built").exists():
@@ -119,20 +119,20 @@ class Runs:
 
     def __init__(self, name: str, cosy: Path, cache: Path) -> None:
         self._suite = SUITES[name]
-        self._folder = _prepare(name, self._suite, cache)
+        self._folder = prepare(name, self._suite, cache)
         run = (str(cosy), "run", "--")
         self.ways = {"plain": ((), {}), "cosy run": (run, {}), "eager": (run, {"COSY_RUN_EAGER": "1"})}
-        self.units = _bash(self._suite.all, self._folder).split()
+        self.units = script_run(self._suite.all, self._folder).split()
 
     def told(self, way: str, unit: str) -> dict[str, str]:
         """Runs a unit; returns what became of each of its tests."""
         prefix, environment = self.ways[way]
         with tempfile.TemporaryDirectory() as home:
-            out = _bash(self._suite.unit, self._folder, unit, prefix, TMPDIR=home, HOME=home, **environment)
+            out = script_run(self._suite.unit, self._folder, unit, prefix, TMPDIR=home, HOME=home, **environment)
         return dict(re.findall(r"^test (.+?): (.*)$", out, re.MULTILINE))
 
 
-def _differences(plain: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+def differences(plain: dict[str, str], other: dict[str, str]) -> dict[str, str]:
     """Returns the tests of which two runs do not tell the same, and what they tell."""
     names = sorted(plain.keys() | other.keys())
     return {
@@ -153,12 +153,12 @@ def _run_suite(name: str, cosy: Path, cache: Path) -> bool:
         count += len(plain)
         failed += sum(not said.startswith(("ok", "0 ", "skipped")) for said in plain.values())
         for way in list(runs.ways)[1:]:
-            left = _differences(plain, runs.told(way, unit))
+            left = differences(plain, runs.told(way, unit))
             chance += len(left)
             for _ in range(_TIMES):
                 if not left:
                     break
-                again = _differences(runs.told("plain", unit), runs.told(way, unit))
+                again = differences(runs.told("plain", unit), runs.told(way, unit))
                 left = {test: said for test, said in again.items() if test in left}
             chance -= len(left)
             lasting += [f"{way}: {test}: {said}" for test, said in left.items()]
