@@ -77,8 +77,8 @@ class Loops(Calls):
             self.line("while (d < end && (*d++ = *s++))")
             self.line("\t;")
         elif kind == 1:
-            self.line(f"u32 n = {self.below(min(size, bytes_))};")
-            self.line("for (u32 i = 0; i < n; i++)")
+            self.line(f"u32 count = {self.below(min(size, bytes_))};")
+            self.line("for (u32 i = 0; i < count; i++)")
             self.line(f"\t{name}[i] = ({text})[i]{r.choice(['', ' + 1', ' ^ i'])};")
         else:  # within one buffer, at a small distance
             distance = r.randrange(1, min(9, size))
