@@ -7,6 +7,7 @@ first.  A mutant that is `harmless` changes no result of any call; why is said t
 
 from mutants_answers import MUTANTS as _ANSWERS
 from mutants_fast import MUTANTS as _FAST
+from mutants_format import MUTANTS as _FORMAT
 from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
 from mutants_move_files import MUTANTS as _MOVE_FILES
@@ -17,4 +18,17 @@ from mutants_view import MUTANTS as _VIEW
 from mutants_watch import MUTANTS as _WATCH
 from mutants_write import MUTANTS as _WRITE
 
-MUTANTS = [*_FAST, *_NAMES, *_SETATTR, *_VIEW, *_WRITE, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD, *_ANSWERS, *_WATCH]
+MUTANTS = [
+    *_FAST,
+    *_NAMES,
+    *_SETATTR,
+    *_FORMAT,
+    *_VIEW,
+    *_WRITE,
+    *_MOVE,
+    *_MOVE_FILES,
+    *_RUN,
+    *_LOAD,
+    *_ANSWERS,
+    *_WATCH,
+]
