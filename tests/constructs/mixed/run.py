@@ -38,7 +38,6 @@ WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", 
 # Levels of the compound and of plain clang.
 LEVELS = (("O1", "O0"), ("O2", "O0"), ("O0", "O1"), ("O1 -fcosy-force", "O0"), ("Os -g", "O0"), ("O3", "O2"))
 ENOUGH = 80  # per cent of regions that must become compounds, and of names that these must call
-MANY = 900  # programs that call all of them
 
 # What regions that became compounds call.
 FUNCTIONS = """
@@ -214,7 +213,7 @@ def main() -> int:
         print(f"in no compound: {' '.join(missing)}")
     names = len(FUNCTIONS.split()) + len(CALLS.split())
     present = 100 * (names - len(missing)) // names
-    return bool(all_.differed or share < ENOUGH or present < (100 if all_.programs >= MANY else ENOUGH))
+    return bool(all_.differed or share < ENOUGH or (all_.programs >= SHORT and present < ENOUGH))
 
 
 if __name__ == "__main__":
