@@ -9,8 +9,13 @@
 //
 // This file applies the rule of core/fetch.h to the native code, in a block or
 // in the iterations of a loop that a compound does at once
-// (base/Iterations.cpp). Globals always lie outside the buffer, and other
-// memory may.
+// (base/Iterations.cpp).
+//
+// Globals always lie outside the buffer.  So does, in a file that never
+// allocates there, memory that each iteration finds by a pointer in memory,
+// such as the nodes of a list.  Two loads of a node count as if each was made
+// alone: that is what a walk was measured to cost.  Other memory may be in the
+// buffer.
 //
 // A loop that LLVM may make vector code of counts as if each iteration had its
 // own loads: in the native code an iteration costs less than its instructions.
@@ -72,9 +77,32 @@ struct Fetch {
 };
 } // namespace
 
-/// True if a pointer is of memory that never moves to the shared buffer.
-static bool isElsewhere(const Value *Pointer) {
-  return isa<GlobalVariable>(getUnderlyingObject(Pointer));
+bool cosy::allocatesInBuffer(const Module &M) {
+  return any_of(ArrayRef<StringRef>{"cosy_malloc", "cosy_calloc",
+                                    "cosy_realloc", "cosy_move_alloc"},
+                [&](StringRef Name) { return M.getFunction(Name); });
+}
+
+/// True if an iteration of L loads the pointer by which I finds its memory.
+static bool isFollowed(const Value *Pointer, const Loop &L) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(Pointer, Objects);
+  return any_of(Objects, [&](const Value *V) {
+    const auto *Load = dyn_cast<LoadInst>(V);
+    return Load && L.contains(Load);
+  });
+}
+
+static bool isGlobal(const Instruction &I) {
+  return isa<GlobalVariable>(
+      getUnderlyingObject(getLoadStorePointerOperand(&I)));
+}
+
+/// True if memory that is accessed in L (null: in no loop) never moves to the
+/// shared buffer.
+static bool isElsewhere(const Instruction &I, const Loop *L) {
+  return isGlobal(I) || (L && isFollowed(getLoadStorePointerOperand(&I), *L) &&
+                         !allocatesInBuffer(*I.getModule()));
 }
 
 /// True for a result of a region: LLVM keeps it in a register until a loop
@@ -86,11 +114,10 @@ static bool isResult(const Value *Pointer) {
 }
 
 /// Returns what a load or store loses that is made alone.
-static double lossAlone(const Instruction &I) {
+static double lossAlone(const Instruction &I, const Loop *L) {
   if (isResult(getLoadStorePointerOperand(&I)))
     return 0;
-  return isElsewhere(getLoadStorePointerOperand(&I)) ? COSY_LOSS_ELSEWHERE
-                                                     : COSY_LOSS_SHARED;
+  return isElsewhere(I, L) ? COSY_LOSS_ELSEWHERE : COSY_LOSS_SHARED;
 }
 
 /// True if V is made of Phi by one associative operation, on any way.
@@ -219,13 +246,14 @@ private:
 } // namespace
 
 /// Returns what each load of a fetch loses.
-static double lossInFetch(const Fetch &F) {
+static double lossInFetch(const Fetch &F, const LoopInfo &LI) {
   double Alone = 0;
   for (const Instruction *Load : F.Loads)
-    Alone += lossAlone(*Load);
+    Alone += lossAlone(*Load, LI.getLoopFor(Load->getParent()));
   double Together = COSY_LOSS_FETCH +
                     COSY_LOSS_FETCH_WORD * double(cosy_fetch_words(&F.Span));
-  if (cosy_fetch_pays(&F.Span, F.Loads.size()))
+  size_t Least = isGlobal(*F.Loads.front()) ? 2 : 3;
+  if (F.Loads.size() >= Least && cosy_fetch_pays(&F.Span, F.Loads.size()))
     Alone = std::min(Alone, Together);
   return Alone / F.Loads.size();
 }
@@ -238,7 +266,11 @@ void Accesses::addFetches(ArrayRef<const BasicBlock *> Blocks, const Loop *L,
       In.add(*BB, Iteration);
   for (const auto &F : In.all())
     for (const Instruction *Load : F->Loads)
-      Fetched[Load] += lossInFetch(*F) / Count;
+      Losses[Load] += lossInFetch(*F, A.LI) / Count;
+  for (const BasicBlock *BB : Blocks)
+    for (const Instruction &I : *BB)
+      if (isa<StoreInst>(I))
+        Losses[&I] = lossAlone(I, A.LI.getLoopFor(BB));
 }
 
 void Accesses::findInInnermost(const Loop &L, LoopAnalyses &A) {
@@ -265,8 +297,8 @@ void Accesses::findFetches(LoopAnalyses &A, bool InLoopsOnly) {
 }
 
 double Accesses::lossOf(const Instruction &I) const {
-  auto It = Fetched.find(&I);
-  return It == Fetched.end() ? lossAlone(I) : It->second;
+  auto It = Losses.find(&I);
+  return It == Losses.end() ? lossAlone(I, nullptr) : It->second;
 }
 
 double Accesses::lossOfIteration(const Loop &L) const {

@@ -8,9 +8,13 @@
 
 namespace cosy {
 
+/// True if a file allocates in the shared buffer.
+bool allocatesInBuffer(const llvm::Module &M);
+
 /// Estimates what each load and store loses, and the iterations of a loop.
 class Accesses {
-  llvm::DenseMap<const llvm::Instruction *, double> Fetched;
+  /// What loads and stores lose, as far as findFetches has found them.
+  llvm::DenseMap<const llvm::Instruction *, double> Losses;
   llvm::DenseMap<const llvm::Loop *, unsigned> AtOnce; ///< If more than one.
 
 public:

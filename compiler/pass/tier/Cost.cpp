@@ -466,12 +466,6 @@ private:
       return A->getParent()->getParent();
     return cast<Instruction>(V).getModule();
   }
-
-  static bool allocatesInBuffer(const Module &M) {
-    return any_of(ArrayRef<StringRef>{"cosy_malloc", "cosy_calloc",
-                                      "cosy_realloc", "cosy_move_alloc"},
-                  [&](StringRef Name) { return M.getFunction(Name); });
-  }
 };
 } // namespace
 
