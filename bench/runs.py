@@ -17,7 +17,7 @@ counts in the run, and its work after a run in the sum.
 Packages are other projects' programs: Debian's sources, built as they are and with the marks of
 packages/marks.py. A run that could not be, since a package is not to be had, ends with status 77.
 
-A directory of cases has, for each, NAME.c and NAME.sh; NAME.sh DIRECTORY makes the program's input
+A directory of cases has, for each, NAME.c or NAME.cpp, and NAME.sh; NAME.sh DIRECTORY makes the program's input
 and prints its arguments. A case whose input is changed by the program says "prepare it again".
 """
 
@@ -152,14 +152,15 @@ def _compile(options: argparse.Namespace, source: Path, scratch: Path) -> None:
     for contender, off in (("plain", ["-DCOSY_OFF", "-fno-cosy"]), ("COSY-FAST", [])):
         (scratch / contender).mkdir(exist_ok=True)
         out = scratch / contender / f"case-{source.stem}"
-        compiler = [options.build / "bin/cosycc", "-O2", f"-I{TREE / 'include'}", f"-I{TREE / 'include/uapi'}"]
+        driver = "cosyc++" if source.suffix == ".cpp" else "cosycc"
+        compiler = [options.build / "bin" / driver, "-O2", f"-I{TREE / 'include'}", f"-I{TREE / 'include/uapi'}"]
         subprocess.run([*map(str, compiler), *off, str(source), "-o", str(out)], check=True)
 
 
 def _cases(options: argparse.Namespace, scratch: Path) -> list[Row]:
     """Compiles the cases of a directory and makes their input, which machines get as one archive each."""
     rows = []
-    for source in sorted(options.cases.glob("*.c")):
+    for source in sorted([*options.cases.glob("*.c"), *options.cases.glob("*.cpp")]):
         if not re.search(options.row, source.stem):
             continue
         _compile(options, source, scratch)

@@ -53,6 +53,13 @@ enum kind {
 	MODE,
 	OWNER,
 	CLONE,
+	QUERY,
+	READ_LINK,
+	RENAME,
+	HARD_LINK,
+	CHANGE,
+	FLAGS,
+	CLOSE,
 	KINDS
 };
 
@@ -65,6 +72,7 @@ static long look_between(enum kind kind, int in, int out)
 
 	COSY_START;
 	for (int i = 0; i < LOOKS; i++) {
+		char link[8];
 		struct stat st;
 		int fd;
 
@@ -107,8 +115,32 @@ static long look_between(enum kind kind, int in, int out)
 		case OWNER:
 			fchown(out, -1, -1);
 			break;
-		default:
+		case CLONE:
 			ioctl(out, FICLONE, in);
+			break;
+		case QUERY:
+			/* A link to what is in another directory is not followed in the compound. */
+			fstatat(AT_FDCWD, "a/over", &st, 0);
+			break;
+		case READ_LINK:
+			readlinkat(AT_FDCWD, "a/new", link, sizeof(link));
+			break;
+		case RENAME:
+			renameat(AT_FDCWD, "a/new", AT_FDCWD, "a/new");
+			break;
+		case HARD_LINK:
+			linkat(AT_FDCWD, "a/new", AT_FDCWD, "a/d/f", 0);
+			break;
+		case CHANGE:
+			fchmodat(AT_FDCWD, "a/new", 0600, 0);
+			break;
+		case FLAGS:
+			fcntl(out, F_GETFL);
+			break;
+		default:
+			fd = openat(AT_FDCWD, "a/d/short", O_CREAT | O_EXCL | O_WRONLY, 0644);
+			close(fd);
+			unlinkat(AT_FDCWD, "a/d/short", 0);
 		}
 		found += !fstatat(AT_FDCWD, "a/d/f", &st, 0) && st.st_size == 1;
 	}
@@ -125,6 +157,11 @@ static bool kernel_closes_late(void)
 	return !kernel_is_from(6, 12);
 }
 
+static bool makes_files(enum kind kind)
+{
+	return kind == MAKE || kind == CLOSE;
+}
+
 static void found_over_calls(void)
 {
 	int in = open("in", O_RDONLY | O_CLOEXEC), out = open("out", O_RDWR | O_CLOEXEC);
@@ -136,8 +173,8 @@ static void found_over_calls(void)
 
 		after = counts();
 		CHECK(found == LOOKS, "kind %d: %ld looks found the file", kind, found);
-		CHECK_KERNEL(before, 1, 2 * LOOKS);
-		CHECK(!kernel_expected() || (kind == MAKE && kernel_closes_late()) ||
+		CHECK_KERNEL(before, 1, (kind == CLOSE ? 4 : 2) * LOOKS);
+		CHECK(!kernel_expected() || (makes_files(kind) && kernel_closes_late()) ||
 			      after.fast - before.fast >= LOOKS - 4,
 		      "kind %d: %llu specialised calls", kind,
 		      (unsigned long long)(after.fast - before.fast));
@@ -259,32 +296,72 @@ static void m_mount(void)
 	directory_new("m/d", 4);
 }
 
-/* Leaves the directory that is mounted on when it is told to, for the process that shares it. */
-static int leaver(void *unused)
+/* What else has the mount, in a process that shares it: the directory or a descriptor. */
+static int leaver(void *descriptor)
 {
-	(void)unused;
 	while (!shared->leaves)
 		sched_yield();
-	shared->left = !chdir("/");
+	shared->left = descriptor ? !close(*(const int *)descriptor) : !chdir("/");
 	return !shared->left;
 }
 
-static void sharer_leaves(void)
+/* Looks for a name while a process that shares `flags` leaves the mount, which then goes. */
+static void sharer_leaves(int flags, int *descriptor, const char *name)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	char asked[100];
 	int status;
 	pid_t pid;
 
-	m_mount();
+	shared->leaves = shared->left = false;
 	snprintf(asked, sizeof(asked), "%s/fuse/left", check_directory);
-	MUST(!chdir("m"));
-	pid = clone(leaver, stack + sizeof(stack), CLONE_FS | SIGCHLD, NULL);
+	pid = clone(leaver, stack + sizeof(stack), flags | SIGCHLD, descriptor);
 	MUST(pid > 0);
-	changes_during(UNMOUNT_LEFT, "d/d/f", asked, 4, -1, false);
+	changes_during(UNMOUNT_LEFT, name, asked, 4, -1, false);
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_CHILD(status);
+}
+
+static void sharers_leave(void)
+{
+	int open_one;
+
+	m_mount();
+	MUST(!chdir("m"));
+	sharer_leaves(CLONE_FS, NULL, "d/d/f");
 	MUST(!chdir(check_directory));
+	m_mount();
+	open_one = open("m", O_RDONLY | O_DIRECTORY);
+	MUST(open_one >= 0);
+	sharer_leaves(CLONE_FILES, &open_one, "m/d/d/f");
+}
+
+/* Names that go over a mount on which the process has something open. */
+static void found_over_mount(void)
+{
+	struct cosy_stats before, after;
+	long found = 0;
+	int fd;
+
+	m_mount();
+	fd = open("m/d", O_RDONLY | O_DIRECTORY);
+	MUST(fd >= 0);
+	before = counts();
+	COSY_START;
+	for (int i = 0; i < LOOKS; i++) {
+		struct stat st;
+
+		renameat(AT_FDCWD, "a", AT_FDCWD, "a");
+		found += !fstatat(AT_FDCWD, "m/d/d/f", &st, 0) && st.st_size == 4;
+	}
+	COSY_END;
+	after = counts();
+	CHECK(found == LOOKS, "over a mount: %ld looks found the file", found);
+	CHECK(!kernel_expected() || after.fast - before.fast >= LOOKS - 4,
+	      "over a mount: %llu specialised calls",
+	      (unsigned long long)(after.fast - before.fast));
+	close(fd);
+	MUST(!umount2("m", UMOUNT_NOFOLLOW));
 }
 
 static void changes_are_seen(void)
@@ -301,6 +378,7 @@ static void changes_are_seen(void)
 	directory_new("a", 1);
 	directory_new("x", 2);
 	file_new("a/d/g", 3);
+	found_over_mount();
 	shared = shared_memory(sizeof(*shared));
 	MUST(!mkdir("fuse", 0755));
 	server = fuse_mount("fuse", serve);
@@ -315,7 +393,7 @@ static void changes_are_seen(void)
 	changes_during(EXCHANGE, "a/d/f", "fuse/exchange", 1, 2, true);
 	m_mount();
 	changes_during(UNMOUNT, "m/d/d/f", "fuse/unmount", 4, -1, true);
-	sharer_leaves();
+	sharers_leave();
 	fuse_unmount("fuse", server);
 }
 
@@ -324,6 +402,7 @@ static void names_kept(void *unused)
 	(void)unused;
 	directory_new("a", 1);
 	file_new("a/new", 0);
+	MUST(!symlink("d/f", "a/over"));
 	file_new("in", 4096);
 	file_new("out", 0);
 	found_over_calls();

@@ -504,7 +504,15 @@ MUTANTS = [
         harmless="the kernel's own function finds the list, and the security module is asked twice",
     ),
     # Names kept over ordinary calls
-    Mutant("kept-mount", "kmod/run/held.c", "if (prefix->mount[i])", "if (0)", by="names_kept"),
+    Mutant("kept-mount", "kmod/run/held.c", "if (prefix->mount[i] &&", "if (0 &&", by="names_kept"),
+    Mutant(
+        "kept-mount-other",
+        "kmod/run/held.c",
+        "ret = file && file->f_path.mnt == mount;",
+        "ret = file && mount;",
+        by="names_kept",
+    ),
+    Mutant("kept-files", "kmod/run/held.c", "atomic_read(&current->files->count) != 1", "0", by="names_kept"),
     Mutant("kept-threads", "kmod/run/held.c", "READ_ONCE(current->fs->users) != 1", "0", by="names_kept"),
     Mutant(
         "kept-child",
