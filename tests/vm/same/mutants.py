@@ -197,7 +197,12 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
         put += [programs / "failing/step", _FAILING / "failing.sh"]
     if tests[0] in _PROCESSORS:
         arguments += ["--cpu", _PROCESSORS[tests[0]]]
-        put += [options.build / "bin/cosy", _GUEST / "processor.sh", _GUEST / "suite.sh"]
+        put += [
+            options.build / "bin/cosy",
+            options.build / "command/cosy-inspect",
+            _GUEST / "processor.sh",
+            _GUEST / "suite.sh",
+        ]
     if set(tests) & set(_KINDS):
         arguments += ["--env", "CHECK_KINDS=all"]
         ghash = ("ghash-generic",) if options.kernel in ("6.1", "6.12") else ()
