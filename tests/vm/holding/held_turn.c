@@ -265,10 +265,12 @@ static bool case_try(size_t i)
 
 		MUST(!watcher_open(&watcher));
 		succeeded = cases[i].run();
-		CHECK(!parameter(PARAMETERS "late"), "%s: held for too long", cases[i].name);
 		_exit(check_end() ? 2 : !succeeded);
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
+	/* A thread was not held until it was to go on: this shows nothing. */
+	if (parameter(PARAMETERS "late"))
+		return false;
 	CHECK(!status || status == 1 << 8, "%s: status %x", cases[i].name, status);
 	return !status;
 }
@@ -279,6 +281,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	holding_begin();
+	holds_shorten();
 	MUST(!chdir(place ? place : "/tmp") && !mkdir("held_turn", 0755) && !chdir("held_turn"));
 	if (watcher_open(&watcher))
 		SKIP("there are no watchers: %s", strerror(errno));

@@ -36,6 +36,12 @@ HELPER int parameter(const char *path)
 	return atoi(text);
 }
 
+/* For tests that try again what was held for too long. */
+HELPER void holds_shorten(void)
+{
+	parameter_set(PARAMETERS "longest", 20000000);
+}
+
 HELPER void processor_take(int number)
 {
 	cpu_set_t set;
