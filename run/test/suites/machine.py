@@ -109,8 +109,7 @@ def _staged(name: str, units: list[str], build: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=cache.directory("tmp")) as temporary:
         stage = Path(temporary, "root")
         cache.run(["cp", "-a", "--reflink=auto", _root(), stage], "copying the programs")
-        ignored = shutil.ignore_patterns("*.o", "*.a", ".git")
-        shutil.copytree(folder, stage / folder.relative_to("/"), symlinks=True, ignore=ignored)
+        _copy(folder, stage / folder.relative_to("/"))
         for part in ("bin/cosy", "lib/cosy/libcosy-run-metadata.so"):
             to = stage / "cosy" / part
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -466,6 +466,16 @@ def routine(rng: random.Random, shared: Shared, name: str) -> str:
     return f"static {inline}{head})\n{{\n" + "\n".join(body.lines) + "\n}\n"
 
 
+def show_memory(body: Body, scope: Scope) -> None:
+    """Prints what is in the scope's buffers, arrays and blocks."""
+    for buffer, size in scope.buffers:
+        body.line(f'show("{buffer}", hash_bytes({buffer}, {size}));')
+    for array, count in scope.arrays:
+        body.line(f'show("{array}", hash_bytes({array}, {count * 4}));')
+    for block in scope.blocks:
+        body.line(f'show("{block}", {block} ? hash_bytes({block}, {block}_n) : 1);')
+
+
 def region(rng: random.Random, shared: Shared, name: str) -> str:
     body = Body(rng, shared)
     s = body.scope
@@ -499,12 +509,7 @@ def region(rng: random.Random, shared: Shared, name: str) -> str:
     body.line("after:")
     for number in s.numbers:
         body.line(f'show("{number}", {number});')
-    for buffer, size in s.buffers:
-        body.line(f'show("{buffer}", hash_bytes({buffer}, {size}));')
-    for array, count in s.arrays:
-        body.line(f'show("{array}", hash_bytes({array}, {count * 4}));')
-    for block in s.blocks:
-        body.line(f'show("{block}", {block} ? hash_bytes({block}, {block}_n) : 1);')
+    show_memory(body, s)
     for text in s.texts:
         body.line(f'show("{text}", hash_bytes({text}, strlen({text})));')
     body.line(f"r = {body.number()};")
@@ -708,12 +713,7 @@ def program(seed: int) -> tuple[str, str]:
         main.line(f'show("{number}", {number});')
     for record in s.records:
         main.line(f'show("{record}", hash_record(&{record}));')
-    for buffer, size in s.buffers:
-        main.line(f'show("{buffer}", hash_bytes({buffer}, {size}));')
-    for array, elements in s.arrays:
-        main.line(f'show("{array}", hash_bytes({array}, {elements * 4}));')
-    for block in s.blocks:
-        main.line(f'show("{block}", {block} ? hash_bytes({block}, {block}_n) : 1);')
+    show_memory(main, s)
     for head in s.lists:
         main.line(f"show_nodes({head}, 0);")
     for stream in shared.streams:

@@ -20,12 +20,6 @@ static int unique(int number)
 	return first << 10 | number;
 }
 
-/* True if this kernel's machine code serves each buffer: since Linux 6.9. */
-static bool is_based(void)
-{
-	return kernel_is_from(6, 9);
-}
-
 /* Makes a LOAD of a compound of so many instructions that gives `number`; the answer is in *load. */
 static long load_of(int fd, int number, size_t count, uint32_t flags, uint32_t front,
 		    struct cosy_load *load)
@@ -130,7 +124,7 @@ static void compiles(void)
 	CHECK(hand(unique(1), 8, 0) == -EINPROGRESS, "not taken");
 	CHECK(!handed(unique(1), 8, 0), "not compiled");
 	run_it(unique(1), false);
-	if (!is_based()) {
+	if (!jit_is_based()) {
 		CHECK(hand(unique(2), 8, FRONT) == -EOPNOTSUPP, "taken for nobody's buffer");
 		return;
 	}

@@ -103,12 +103,6 @@ static void found_by_content(void)
 	close(fd);
 }
 
-/* Returns whether this kernel's JIT has based accesses: since Linux 6.9. */
-static bool is_based(void)
-{
-	return kernel_is_from(6, 9);
-}
-
 /* Runs the same code on two buffers at once, wherever each is. */
 static void each_its_buffer(void)
 {
@@ -123,7 +117,7 @@ static void each_its_buffer(void)
 	char *buffers[3];
 	uint32_t handles[3];
 	static const size_t sizes[] = { 1 << 16, 1 << 16, 1 << 17 };
-	bool based = is_based();
+	bool based = jit_is_based();
 
 	for (int i = 0; i < 3; i++) {
 		fds[i] = raw_open();
@@ -217,7 +211,7 @@ static void asked_for_a_front(void)
 	char *buffer = raw_buffer(fd, 1 << 16);
 
 	CHECK(!load_with(fd, number, 0, 0, &load), "LOAD");
-	CHECK(ask(number, 1 << 16) == (is_based() ? 0 : -ENOENT), "asked for its front");
+	CHECK(ask(number, 1 << 16) == (jit_is_based() ? 0 : -ENOENT), "asked for its front");
 	CHECK(ask(number, 1 << 17) == -ENOENT && ask(number, 0) == -ENOENT &&
 		      ask(number, 1) == -ENOENT && ask(number, ~0u) == -ENOENT,
 	      "told of another front");

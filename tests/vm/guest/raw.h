@@ -11,6 +11,12 @@
 #include <linux/bpf.h>
 #include <sys/syscall.h>
 
+/* Returns whether this kernel's JIT has based accesses, so that one code serves each buffer. */
+HELPER bool jit_is_based(void)
+{
+	return kernel_is_from(6, 9);
+}
+
 /* --- Instructions -------------------------------------------------------------- */
 
 #define INSN(c, d, s, o, i)                                                                        \
