@@ -27,17 +27,38 @@ static bool tmpfs_is_plain(const struct super_block *sb)
 #endif
 }
 
+#define MAX_PAGES 64 /* of a tmpfs file, all of which are looked at */
+
 /*
  * Reading a mapped hole makes a clean page, which counts as a block until it is dropped: on demand
- * of the administrator, or where there is swap.  A file without blocks has no such page, nor has
- * one whose blocks are as many as its size needs.
+ * of the administrator, or where there is swap.  Pages that were written are dirty, and stay so.
  */
+static bool pages_are_dirty(const struct inode *inode)
+{
+	XA_STATE(pages, &inode->i_mapping->i_pages, 0);
+	const struct folio *folio;
+	bool dirty = true;
+
+	rcu_read_lock();
+	xas_for_each(&pages, folio, ULONG_MAX)
+	{
+		if (xas_retry(&pages, folio))
+			continue;
+		dirty = !xa_is_value(folio) && folio_test_dirty((struct folio *)folio);
+		if (!dirty)
+			break;
+	}
+	rcu_read_unlock();
+	return dirty;
+}
+
+/* A file without blocks has no page. */
 static bool tmpfs_keeps_blocks(const struct inode *inode)
 {
 	u64 blocks = inode->i_blocks;
 
-	return !blocks || (swap_pages && !READ_ONCE(*swap_pages) &&
-			   blocks << SECTOR_SHIFT >= (u64)i_size_read(inode));
+	return !blocks || (blocks <= MAX_PAGES << (PAGE_SHIFT - SECTOR_SHIFT) && swap_pages &&
+			   !READ_ONCE(*swap_pages) && pages_are_dirty(inode));
 }
 
 bool cosy_watch_admits_directory(const struct dentry *dir)

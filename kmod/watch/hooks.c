@@ -92,6 +92,11 @@ HOOK(hook_number, {
 	if (ARGUMENT(1, const struct file *)->f_flags & O_PATH)
 		cosy_watch_note_numbers();
 })
+/* security_file_receive (file), of a file that gets a number here without being opened */
+HOOK(hook_receive, {
+	if (S_ISDIR(file_inode(ARGUMENT(0, const struct file *))->i_mode))
+		cosy_watch_note_numbers();
+})
 /* set_fs_pwd */
 HOOK(hook_directory, { cosy_watch_note_directory(); })
 /* commit_creds, set_fs_root, unshare(2), setns(2) */
@@ -126,6 +131,7 @@ enum kind {
 	XATTR,
 	OPEN,
 	NUMBER,
+	RECEIVE,
 	DIRECTORY,
 	PROCESS,
 	MOUNTS,
@@ -137,11 +143,14 @@ enum kind {
 };
 
 static const ftrace_func_t kind_function[KIND_CNT] = {
-	[DENTRY] = hook_dentry,	  [MAKE] = hook_make,	  [REMOVE] = hook_remove,
-	[LINK] = hook_link,	  [RENAME] = hook_rename, [XATTR] = hook_xattr,
-	[OPEN] = hook_open,	  [NUMBER] = hook_number, [DIRECTORY] = hook_directory,
-	[PROCESS] = hook_process, [MOUNTS] = hook_mounts, [CLONE] = hook_clone,
-	[SECCOMP] = hook_seccomp, [PRCTL] = hook_prctl,	  [CLOSE_RANGE] = hook_close_range,
+	[DENTRY] = hook_dentry,	  [MAKE] = hook_make,
+	[REMOVE] = hook_remove,	  [LINK] = hook_link,
+	[RENAME] = hook_rename,	  [XATTR] = hook_xattr,
+	[OPEN] = hook_open,	  [NUMBER] = hook_number,
+	[RECEIVE] = hook_receive, [DIRECTORY] = hook_directory,
+	[PROCESS] = hook_process, [MOUNTS] = hook_mounts,
+	[CLONE] = hook_clone,	  [SECCOMP] = hook_seccomp,
+	[PRCTL] = hook_prctl,	  [CLOSE_RANGE] = hook_close_range,
 };
 
 static struct ftrace_ops kind_ops[KIND_CNT];
@@ -330,6 +339,7 @@ const char *__init cosy_hooks_register(void)
 	trace_ext4();
 	trace_named(OPEN, "security_file_open", false);
 	trace_named(NUMBER, "vfs_open", false);
+	trace_named(RECEIVE, "security_file_receive", false);
 	trace_named(DIRECTORY, "set_fs_pwd", false);
 	trace_named(PROCESS, "set_fs_root", false);
 	trace_named(PROCESS, "commit_creds", false);

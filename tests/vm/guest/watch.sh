@@ -42,8 +42,9 @@ if [ "$1" = long ]; then
 	compared /t/watch_during "$2/during" $((1000 * $3)) "$4"
 	exit $failed
 fi
-mkdir -p "$2/guard"
+mkdir -p "$2/guard" "$2/calls"
 /t/watch_guard "$2/guard" || failed=1
+/t/watch_calls "$2/calls" || failed=1
 for name in attack threads mounts; do
 	"/t/watch_$name" "$2/$name" || failed=1
 done

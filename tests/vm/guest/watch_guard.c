@@ -15,34 +15,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-#include "watch.h"
-
-#define DIRECTORY "top/mid/dir"
-#define FILE_PATH DIRECTORY "/file"
-#define LINK_PATH DIRECTORY "/link"
-
-static struct watcher watcher;
-static struct answer answer;
-static int before_fd = -1, later_fd = -1; /* that a case has opened */
-static char *map;
-static size_t map_size;
-static bool done; /* the change could be made */
-
-#define DO(call) (done = (long)(call) >= 0)
-
-/* Writes a file whose times are long past. */
-static void file_put(const char *path, size_t size)
-{
-	static char bytes[8192];
-	struct timespec times[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0644);
-
-	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-		perror(path);
-	fsync(fd);
-	futimens(fd, times);
-	close(fd);
-}
+#include "watch_cases.h"
 
 static void map_file(int flags, int rights, size_t size)
 {
@@ -53,8 +26,6 @@ static void map_file(int flags, int rights, size_t size)
 	close(fd);
 }
 
-static void nothing(void) {}
-
 /* Before the READ. */
 static void open_to_write(void)
 {
@@ -63,10 +34,6 @@ static void open_to_write(void)
 static void open_to_read(void)
 {
 	before_fd = open(FILE_PATH, O_RDONLY);
-}
-static void open_directory(void)
-{
-	before_fd = open(DIRECTORY, O_RDONLY);
 }
 static void map_to_write(void)
 {
@@ -85,6 +52,11 @@ static void make_holes(void)
 static void make_new(void)
 {
 	file_put("top/new", 77);
+}
+static void make_other_and_new(void)
+{
+	make_other();
+	make_new();
 }
 static void make_dirty(void)
 {
@@ -367,6 +339,19 @@ static void make_read_hole(void)
 	close(later_fd);
 	later_fd = -1;
 }
+/*
+ * Makes as many blocks as the size needs, each of which is a hole that was read: a clean page, which
+ * counts until it is dropped.
+ */
+static void make_read_holes(void)
+{
+	if (truncate(FILE_PATH, 0) || truncate(FILE_PATH, 8192))
+		perror("truncate");
+	map_file(O_RDONLY, PROT_READ, 8192);
+	done = !((volatile char *)map)[0] && !((volatile char *)map)[4096];
+	munmap(map, map_size);
+	map = NULL;
+}
 static void drop_caches(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
@@ -406,174 +391,69 @@ static void lose_rights(void)
 	DO(syscall(SYS_setfsuid, 1));
 }
 
-/* What is asked about. */
-enum how {
-	BY_PATH,   /* the file, by a path from the current directory */
-	BY_NUMBER, /* the file, by its name in `before_fd`, which is its directory */
-	THE_LINK,
-	THE_DIRECTORY,
+static const struct change_case cases[] = {
+	{ "write, opened before", open_to_write, write_before, BY_PATH, 0 },
+	{ "open, write, close", nothing, write_closed, BY_PATH, 0 },
+	{ "open, write", nothing, write_open, BY_PATH, 0 },
+	{ "write by another process", nothing, write_child, BY_PATH, 0 },
+	{ "truncate", nothing, truncate_file, BY_PATH, 0 },
+	{ "open with O_TRUNC", nothing, open_truncate, BY_PATH, 0 },
+	{ "chmod", nothing, chmod_file, BY_PATH, 0 },
+	{ "chmod, by number", open_directory, chmod_file, BY_NUMBER, 0 },
+	{ "fchmod, opened before", open_to_read, fchmod_before, BY_PATH, 0 },
+	{ "chown", nothing, chown_file, BY_PATH, 0 },
+	{ "utimes", nothing, touch, BY_PATH, 0 },
+	{ "utimes of access", nothing, touch_access, BY_PATH, 0 },
+	{ "link", nothing, link_file, BY_PATH, 0 },
+	{ "unlink of another name", make_other, unlink_other, BY_PATH, 0 },
+	{ "unlink", nothing, unlink_file, BY_PATH, 0 },
+	{ "unlink, by number", open_directory, unlink_file, BY_NUMBER, 0 },
+	{ "rename away", nothing, rename_away, BY_PATH, 0 },
+	{ "rename in the directory", nothing, rename_here, BY_PATH, 0 },
+	{ "rename over it", make_new, rename_over, BY_PATH, 0 },
+	{ "rename of another name", make_other, rename_other, BY_PATH, 0 },
+	{ "exchange", make_new, rename_exchange, BY_PATH, 0 },
+	{ "rename of its directory", nothing, rename_directory, BY_PATH, 0 },
+	{ "rename of the one above", nothing, rename_middle, BY_PATH, 0 },
+	{ "rename two above", nothing, rename_top, BY_PATH, 0 },
+	{ "create in a directory", nothing, create_entry, THE_DIRECTORY, 0 },
+	{ "mkdir in a directory", nothing, make_directory, THE_DIRECTORY, 0 },
+	{ "symlink in a directory", nothing, make_symlink, THE_DIRECTORY, 0 },
+	{ "mknod in a directory", nothing, make_fifo, THE_DIRECTORY, 0 },
+	{ "bind in a directory", nothing, bind_socket, THE_DIRECTORY, 0 },
+	{ "linkat of O_TMPFILE", nothing, link_unnamed, THE_DIRECTORY, 0 },
+	{ "list a directory", nothing, list_directory, THE_DIRECTORY, 0 },
+	{ "list, opened before", open_directory, list_before, THE_DIRECTORY, 0 },
+	{ "store to a mapping", map_to_write, store_mapped, BY_PATH, 0 },
+	{ "setxattr", nothing, set_xattr, BY_PATH, 0 },
+	{ "access control list", nothing, set_acl, BY_PATH, 0 },
+	{ "SETFLAGS", nothing, set_flags, BY_PATH, 0 },
+	{ "SETFLAGS, opened before", open_to_read, set_flags_before, BY_PATH, 0 },
+	{ "chmod of its directory", nothing, chmod_directory, THE_DIRECTORY, 0 },
+	{ "mount over its directory", nothing, mount_over_directory, BY_PATH, 0 },
+	{ "mount over it", make_new, mount_over_file, BY_PATH, 0 },
+	{ "mount over it, by number", make_new, mount_over_file, BY_NUMBER, 0 },
+	{ "mount two above", nothing, mount_over_top, BY_PATH, 0 },
+	{ "umount", mount_directory, unmount, BY_PATH, 0 },
+	{ "read", nothing, read_file, BY_PATH, 0 },
+	{ "open, read, close", nothing, read_closed, BY_PATH, 0 },
+	{ "read, opened before", open_to_read, read_before, BY_PATH, 0 },
+	{ "mmap, opened before", open_to_read, map_before, BY_PATH, 0 },
+	{ "sendfile, opened before", open_to_read, send_before, BY_PATH, 0 },
+	{ "exec", make_executable, execute, BY_PATH, 0 },
+	{ "read of a hole", make_holes, read_hole, BY_PATH, 0 },
+	{ "drop of a hole's page", make_read_hole, drop_caches, BY_PATH, 0 },
+	{ "drop of all pages", make_read_holes, drop_caches, BY_PATH, 0 },
+	{ "writeback", make_dirty, write_back, BY_PATH, DIRTY },
+	{ "readlink", nothing, read_link, THE_LINK, 0 },
+	{ "chdir", nothing, change_directory, BY_PATH, ALONE },
+	{ "close, and open another", open_directory, close_and_reuse, BY_NUMBER, 0 },
+	{ "unshare, mount", nothing, new_mounts, BY_PATH, ALONE },
+	{ "setfsuid", nothing, lose_rights, BY_PATH, ALONE },
+	{ "rename over another name", make_other_and_new, rename_over_other, BY_PATH, 0 },
 };
-
-static const struct {
-	const char *name;
-	void (*prepare)(void), (*change)(void);
-	enum how how;
-	bool alone; /* in a process of its own, which it changes */
-} cases[] = {
-	{ "write, opened before", open_to_write, write_before, BY_PATH, false },
-	{ "open, write, close", nothing, write_closed, BY_PATH, false },
-	{ "open, write", nothing, write_open, BY_PATH, false },
-	{ "write by another process", nothing, write_child, BY_PATH, false },
-	{ "truncate", nothing, truncate_file, BY_PATH, false },
-	{ "open with O_TRUNC", nothing, open_truncate, BY_PATH, false },
-	{ "chmod", nothing, chmod_file, BY_PATH, false },
-	{ "chmod, by number", open_directory, chmod_file, BY_NUMBER, false },
-	{ "fchmod, opened before", open_to_read, fchmod_before, BY_PATH, false },
-	{ "chown", nothing, chown_file, BY_PATH, false },
-	{ "utimes", nothing, touch, BY_PATH, false },
-	{ "utimes of access", nothing, touch_access, BY_PATH, false },
-	{ "link", nothing, link_file, BY_PATH, false },
-	{ "unlink of another name", make_other, unlink_other, BY_PATH, false },
-	{ "unlink", nothing, unlink_file, BY_PATH, false },
-	{ "unlink, by number", open_directory, unlink_file, BY_NUMBER, false },
-	{ "rename away", nothing, rename_away, BY_PATH, false },
-	{ "rename in the directory", nothing, rename_here, BY_PATH, false },
-	{ "rename over it", make_new, rename_over, BY_PATH, false },
-	{ "rename of another name", make_other, rename_other, BY_PATH, false },
-	{ "exchange", make_new, rename_exchange, BY_PATH, false },
-	{ "rename of its directory", nothing, rename_directory, BY_PATH, false },
-	{ "rename of the one above", nothing, rename_middle, BY_PATH, false },
-	{ "rename two above", nothing, rename_top, BY_PATH, false },
-	{ "create in a directory", nothing, create_entry, THE_DIRECTORY, false },
-	{ "mkdir in a directory", nothing, make_directory, THE_DIRECTORY, false },
-	{ "symlink in a directory", nothing, make_symlink, THE_DIRECTORY, false },
-	{ "mknod in a directory", nothing, make_fifo, THE_DIRECTORY, false },
-	{ "bind in a directory", nothing, bind_socket, THE_DIRECTORY, false },
-	{ "linkat of O_TMPFILE", nothing, link_unnamed, THE_DIRECTORY, false },
-	{ "list a directory", nothing, list_directory, THE_DIRECTORY, false },
-	{ "list, opened before", open_directory, list_before, THE_DIRECTORY, false },
-	{ "store to a mapping", map_to_write, store_mapped, BY_PATH, false },
-	{ "setxattr", nothing, set_xattr, BY_PATH, false },
-	{ "access control list", nothing, set_acl, BY_PATH, false },
-	{ "SETFLAGS", nothing, set_flags, BY_PATH, false },
-	{ "SETFLAGS, opened before", open_to_read, set_flags_before, BY_PATH, false },
-	{ "chmod of its directory", nothing, chmod_directory, THE_DIRECTORY, false },
-	{ "mount over its directory", nothing, mount_over_directory, BY_PATH, false },
-	{ "mount over it", make_new, mount_over_file, BY_PATH, false },
-	{ "mount over it, by number", make_new, mount_over_file, BY_NUMBER, false },
-	{ "mount two above", nothing, mount_over_top, BY_PATH, false },
-	{ "umount", mount_directory, unmount, BY_PATH, false },
-	{ "read", nothing, read_file, BY_PATH, false },
-	{ "open, read, close", nothing, read_closed, BY_PATH, false },
-	{ "read, opened before", open_to_read, read_before, BY_PATH, false },
-	{ "mmap, opened before", open_to_read, map_before, BY_PATH, false },
-	{ "sendfile, opened before", open_to_read, send_before, BY_PATH, false },
-	{ "exec", make_executable, execute, BY_PATH, false },
-	{ "read of a hole", make_holes, read_hole, BY_PATH, false },
-	{ "drop of a hole's page", make_read_hole, drop_caches, BY_PATH, false },
-	{ "writeback", make_dirty, write_back, BY_PATH, false },
-	{ "readlink", nothing, read_link, THE_LINK, false },
-	{ "chdir", nothing, change_directory, BY_PATH, true },
-	{ "close, and open another", open_directory, close_and_reuse, BY_NUMBER, false },
-	{ "unshare, mount", nothing, new_mounts, BY_PATH, true },
-	{ "setfsuid", nothing, lose_rights, BY_PATH, true },
-	{ "rename over another name", make_other, rename_over_other, BY_PATH, false },
-};
-
-static int holes, valid;
-
-static void case_clean(void)
-{
-	if (map)
-		munmap(map, map_size);
-	map = NULL;
-	close(later_fd);
-	close(before_fd);
-	later_fd = before_fd = -1;
-	umount2(FILE_PATH, MNT_DETACH);
-	umount2(DIRECTORY, MNT_DETACH);
-	umount2("top", MNT_DETACH);
-}
-
-static void case_run(size_t i)
-{
-	static const char *const paths[] = { FILE_PATH, "file", LINK_PATH, DIRECTORY };
-	static const char *const prefixes[] = { DIRECTORY "/", NULL, DIRECTORY "/", "top/mid/" };
-	static const char *const names[] = { "file", "file", "link", "dir" };
-	enum how how = cases[i].how;
-	int dirfd, error, held, old_error;
-	struct stat old, now;
-
-	if (system("rm -rf top top2; mkdir -p " DIRECTORY) || symlink("file", LINK_PATH))
-		perror("prepare");
-	file_put(FILE_PATH, 100);
-	if (cases[i].change == rename_over_other)
-		file_put("top/new", 77);
-	sync();
-	cases[i].prepare();
-	if (cases[i].prepare != make_dirty)
-		sync();
-	dirfd = AT_FDCWD;
-	if (how == BY_NUMBER) {
-		if (before_fd < 0)
-			open_directory();
-		dirfd = before_fd;
-	}
-	old_error = stat_ask(dirfd, paths[how], &old);
-	error = watcher_read(&watcher, dirfd, prefixes[how], names[how], &answer) ? errno : 0;
-	held = !error && answer_holds(&watcher, &answer);
-	if (held && (old_error || !stat_is(&old, answer.entry->stat))) {
-		printf("WRONG %s: before the change\n", cases[i].name);
-		holes++;
-	}
-	valid += held;
-	/* Times have to differ where they change; the coarse clock ticks each 4 ms. */
-	usleep(12000);
-	done = false;
-	cases[i].change();
-	error = stat_ask(dirfd, paths[how], &now);
-	if (held && answer_holds(&watcher, &answer) &&
-	    (error || !stat_is(&now, answer.entry->stat))) {
-		printf("HOLE %s\n", cases[i].name);
-		holes++;
-	}
-	printf("%-28s %s, %s, %s\n", cases[i].name, held ? "served" : "not served",
-	       done ? "changed" : strerror(errno),
-	       answer_holds(&watcher, &answer) ? "still valid" : "noticed");
-	fflush(stdout);
-}
-
-/* A child: has a watcher of its own, and what it changes ends with it. */
-static void case_run_alone(size_t i)
-{
-	pid_t child = fork();
-	int status;
-
-	if (!child) {
-		if (watcher_open(&watcher))
-			_exit(2);
-		holes = 0;
-		case_run(i);
-		_exit(holes);
-	}
-	waitpid(child, &status, 0);
-	holes += status ? 1 : 0;
-}
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || chdir(argv[1]) || watcher_open(&watcher)) {
-		perror("watcher");
-		return errno == EOPNOTSUPP ? 77 : 1;
-	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		if (cases[i].alone)
-			case_run_alone(i);
-		else
-			case_run(i);
-		case_clean();
-	}
-	/* An answer that is never valid proves nothing. */
-	printf("%d holes, %d answers were valid before the change\n", holes, valid);
-	return holes || valid < 30;
+	return cases_main(argc, argv, cases, sizeof(cases) / sizeof(*cases), 30);
 }

@@ -92,7 +92,7 @@ _CALLS = (
 )
 _RANDOM = ("same", "race")
 # Of metadata windows, which need the module's parameter.
-_METADATA = ("watch_guard", "watch_attack", "watch_threads", "watch_mounts", "watch_race")
+_METADATA = ("watch_guard", "watch_calls", "watch_attack", "watch_threads", "watch_mounts", "watch_race")
 # Tests that leave nothing that another one could use: a file system that has failed, a module that
 # was loaded again; and ones on processors of their own, of which QEMU has these models.
 _PROCESSORS = {"processor-MDS": "Skylake-Server", "processor-Retbleed": "EPYC", "processor-TSA": "EPYC-Milan"}

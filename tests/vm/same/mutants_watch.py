@@ -22,6 +22,13 @@ MUTANTS = [
         by="watch_attack",
     ),
     Mutant(
+        "watch-receive",
+        "kmod/watch/hooks.c",
+        "if (S_ISDIR(file_inode(ARGUMENT(0, const struct file *))->i_mode))",
+        "if (0)",
+        by="watch_calls",
+    ),
+    Mutant(
         "watch-unshare",
         "kmod/watch/hooks.c",
         '\ttrace_named(PROCESS, "__x64_sys_unshare", false);\n',
@@ -256,11 +263,11 @@ MUTANTS = [
         by="watch_threads",
     ),
     Mutant(
-        "watch-mountinfo",
+        "watch-mounts",
         "kmod/watch/process.c",
-        "if (file->f_op != mountinfo_operations)",
-        "if (0)",
-        by="watch_mounts",
+        "\tatomic64_inc(cosy_watch_word(watcher, COSY_WATCH_WAY));\n\treturn 0;",
+        "\treturn 0;",
+        by="watch_guard",
     ),
     Mutant("watch-maps", "kmod/watch/process.c", "if (!ids_are_mapped() ||", "if (", by="watch_attack"),
     Mutant(
@@ -313,8 +320,8 @@ MUTANTS = [
     Mutant(
         "watch-holes",
         "kmod/watch/admit.c",
-        "blocks << SECTOR_SHIFT >= (u64)i_size_read(inode)",
-        "true",
+        "pages_are_dirty(inode));",
+        "true);",
         by="watch_guard",
     ),
     Mutant(
