@@ -7,6 +7,7 @@
 #include <linux/mount.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
+#include <linux/proc_ns.h>
 #include <linux/sched/signal.h>
 #include <linux/seqlock.h>
 #include <linux/user_namespace.h>
@@ -17,7 +18,9 @@
 
 static long mount_namespace_offset __ro_after_init; /* from a struct vfsmount */
 static const seqlock_t *mount_lock_address __ro_after_init;
-static const struct file_operations *mountinfo_operations __ro_after_init;
+/* Members of a mount namespace: what its references are to, and the queue. */
+static long namespace_common_offset __ro_after_init, namespace_queue_offset __ro_after_init;
+static const struct proc_ns_operations *namespace_operations __ro_after_init;
 
 bool cosy_watch_mount_is_own(const struct vfsmount *mnt)
 {
@@ -92,31 +95,18 @@ static int mounts_changed(wait_queue_entry_t *wait, unsigned int mode, int sync,
 	return 0;
 }
 
-static void mounts_queue(struct file *file, wait_queue_head_t *queue, poll_table *table)
-{
-	struct cosy_watcher *watcher = container_of(table, struct cosy_watcher, table);
-
-	if (watcher->queue)
-		return;
-	watcher->queue = queue;
-	init_waitqueue_func_entry(&watcher->wait, mounts_changed);
-	add_wait_queue(queue, &watcher->wait);
-}
-
-/* The kernel wakes those who poll this file whenever a mount of the namespace changes. */
+/* The kernel wakes this queue, for those who poll mountinfo, whenever a mount of the namespace changes. */
 static int mounts_follow(struct cosy_watcher *watcher)
 {
-	struct file *file = filp_open("/proc/thread-self/mountinfo", O_RDONLY | O_NOFOLLOW, 0);
+	struct ns_common *common = namespace_operations->get(current);
 
-	if (IS_ERR(file))
+	if (!common)
 		return -EOPNOTSUPP;
-	watcher->mountinfo = file;
-	/* Another file may be mounted there, whose queue is not that of the namespace. */
-	if (file->f_op != mountinfo_operations)
-		return -EOPNOTSUPP;
-	init_poll_funcptr(&watcher->table, mounts_queue);
-	vfs_poll(file, &watcher->table);
-	return watcher->queue ? 0 : -EOPNOTSUPP;
+	watcher->mounts_kept = common;
+	watcher->queue = (void *)((u8 *)common - namespace_common_offset + namespace_queue_offset);
+	init_waitqueue_func_entry(&watcher->wait, mounts_changed);
+	add_wait_queue(watcher->queue, &watcher->wait);
+	return 0;
 }
 
 /* --- The process of a watcher ------------------------------------------------------------- */
@@ -144,30 +134,45 @@ int cosy_watch_process_enter(struct cosy_watcher *watcher)
 
 void cosy_watch_process_leave(struct cosy_watcher *watcher)
 {
-	if (watcher->queue)
+	if (watcher->mounts_kept) {
 		remove_wait_queue(watcher->queue, &watcher->wait);
-	if (watcher->mountinfo)
-		fput(watcher->mountinfo);
+		namespace_operations->put(watcher->mounts_kept);
+	}
 	put_pid(watcher->process);
 }
 
 /* --- What it needs --------------------------------------------------------------------------- */
 
+/* Returns the offset of a structure's member that is a structure of `size` bytes, or -1. */
+static long __init member_find(const struct btf_type *structure, const char *name, u32 size)
+{
+	const struct btf_type *type;
+	long offset = cosy_kernel_member(structure, name, &type);
+
+	while (offset >= 0 && type && btf_type_is_typedef(type))
+		type = cosy_kernel_type(type->type);
+	return offset >= 0 && type && btf_type_is_struct(type) && type->size == size ? offset : -1;
+}
+
 const char *__init cosy_watch_process_init(void)
 {
 	const struct btf_type *mount = cosy_kernel_struct("mount"), *type;
-	long public, namespace;
+	const struct btf_type *namespace = cosy_kernel_struct("mnt_namespace");
+	long public = member_find(mount, "mnt", sizeof(struct vfsmount));
+	long own = cosy_kernel_member(mount, "mnt_ns", &type);
 
-	public = cosy_kernel_member(mount, "mnt", &type);
-	if (public < 0 || !btf_type_is_struct(type) || type->size != sizeof(struct vfsmount))
+	if (public < 0)
 		return "the kernel's type information does not show mounts";
-	namespace = cosy_kernel_member(mount, "mnt_ns", &type);
-	if (namespace < 0 || !btf_type_is_ptr(type))
+	if (own < 0 || !btf_type_is_ptr(type))
 		return "the kernel's type information does not show mounts' namespaces";
-	mount_namespace_offset = namespace - public;
-	mountinfo_operations = cosy_unexported_data("proc_mountinfo_operations");
-	if (!mountinfo_operations)
-		return "proc_mountinfo_operations is not found";
+	mount_namespace_offset = own - public;
+	namespace_common_offset = member_find(namespace, "ns", sizeof(struct ns_common));
+	namespace_queue_offset = member_find(namespace, "poll", sizeof(wait_queue_head_t));
+	if (namespace_common_offset < 0 || namespace_queue_offset < 0)
+		return "the kernel's type information does not show mount namespaces";
+	namespace_operations = cosy_unexported_data("mntns_operations");
+	if (!namespace_operations)
+		return "mntns_operations is not found";
 	mount_lock_address = cosy_unexported_data("mount_lock");
 	return mount_lock_address ? NULL : "mount_lock is not found";
 }

@@ -20,10 +20,10 @@
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
 #include <linux/wait.h>
 
 struct cosy_user;
+struct ns_common;
 struct cosy_watch_reading;
 
 #define COSY_WATCH_PAGES      (COSY_WATCH_WORDS * sizeof(u64) / PAGE_SIZE)
@@ -70,15 +70,14 @@ struct cosy_watcher {
 	struct pid *process;	      /* a reference */
 	struct files_struct *files;   /* only compared */
 	struct fs_struct *fs;	      /* only compared */
-	struct mnt_namespace *mounts; /* only compared; `mountinfo` keeps it */
+	struct mnt_namespace *mounts; /* only compared; `mounts_kept` keeps it */
 	struct cosy_user *user;	      /* a reference */
 	struct hlist_node node;	      /* by mm */
 
 	/* The mount namespace's queue, which is woken inside mount_lock. */
-	struct file *mountinfo;
+	struct ns_common *mounts_kept; /* a reference to the namespace, or NULL */
 	wait_queue_head_t *queue;
 	wait_queue_entry_t wait;
-	poll_table table;
 
 	/* The thread whose READ opens a directory. */
 	struct task_struct *reader;

@@ -13,7 +13,6 @@
 #include "../../include/uapi/linux/cosy_watch.h"
 #include "alone.h"
 #include "environment.h"
-#include "filter.h"
 #include "loaded.h"
 #include "metadata/metadata.h"
 #include "metadata/watcher.h"
@@ -48,8 +47,9 @@ void watcher_off(void)
 }
 
 /*
- * True unless a library defines a function of the family as well, such as fakeroot's: what that
- * answers is not what the kernel would.
+ * True if libc's functions are the ones that follow this library's: what others answer, such as
+ * fakeroot's, is not what the kernel would.  Those before this library call it, and do with its answers
+ * what they would do with libc's.
  */
 static bool stat_is_libc(void)
 {
@@ -60,35 +60,52 @@ static bool stat_is_libc(void)
 					 "statx",      "getxattr",   "lgetxattr",  "listxattr",
 					 "llistxattr", "access",     "faccessat"};
 	enum { COUNT = sizeof(names) / sizeof(*names) };
-	const struct link_map *own = loaded_own(), *at = own;
+	const struct link_map *own = loaded_own(), *at;
 	uint32_t hashes[COUNT];
 
 	for (size_t i = 0; i < COUNT; i++)
 		hashes[i] = object_hash(names[i]);
-	while (at && at->l_prev)
-		at = at->l_prev;
-	for (; at; at = at->l_next) {
+	for (at = own ? own->l_next : NULL; at; at = at->l_next) {
 		struct object object;
 
 		object_read(at, &object);
-		if (at == own || object_is_same(object.name, "libc.so.6"))
-			continue;
+		if (object_is_same(object.name, "libc.so.6"))
+			return true;
 		for (size_t i = 0; i < COUNT; i++)
 			if (object_find_hashed(&object, names[i], hashes[i]))
 				return false;
 	}
-	return own;
+	return false;
+}
+
+#define FILTER_BYTES 32 /* that are read of the calls that filters let through, 8 in each */
+
+/*
+ * Asks the module whether a filter sees the process's calls, by openat, read and close, which ld.so has
+ * just made under such a filter: see filter.h.  True also for a file that is not the module's.
+ */
+static bool device_is_filtered(long device)
+{
+	uint64_t allowed[FILTER_BYTES / sizeof(uint64_t)], all = ~0ull;
+
+	if (cosy_syscall3(SYS_read, device, (uintptr_t)allowed, sizeof(allowed)) != sizeof(allowed))
+		return true;
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		all &= allowed[i];
+	return ~all;
 }
 
 static int watcher_fd(void)
 {
 	struct cosy_watch request = {.size = sizeof(request)};
-	long device, fd, high;
+	long device, fd = -EOPNOTSUPP, high;
 
-	device = cosy_syscall3(SYS_open, (unsigned long)"/dev/cosy", O_RDWR | O_CLOEXEC, 0);
+	device = cosy_syscall6(SYS_openat, AT_FDCWD, (uintptr_t)"/dev/cosy", O_RDONLY | O_CLOEXEC,
+			       0, 0, 0);
 	if (device < 0)
 		return device;
-	fd = cosy_syscall3(SYS_ioctl, device, COSY_IOC_WATCH, (unsigned long)&request);
+	if (!device_is_filtered(device))
+		fd = cosy_syscall3(SYS_ioctl, device, COSY_IOC_WATCH, (unsigned long)&request);
 	cosy_syscall3(SYS_close, device, 0, 0);
 	if (fd < 0)
 		return fd;
@@ -108,7 +125,7 @@ static bool watcher_may_open(void)
 
 	if (!is_libc)
 		is_libc = stat_is_libc();
-	return is_libc && !filter_in_status();
+	return is_libc;
 }
 
 /*

@@ -104,14 +104,18 @@ static void mount_point_that_moves(void)
 	CHECK(!answer_holds(&watcher, &answer));
 }
 
-/* A file of /proc stands for the one whose queue tells of mounts. */
+/* Changes of mounts are seen whatever stands for the file of /proc that shows them. */
 static void foreign_mountinfo(void)
 {
 	struct watcher watcher;
 
 	CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-	CHECK(!mount("/proc/self/mounts", "/proc/thread-self/mountinfo", NULL, MS_BIND, NULL));
-	CHECK(watcher_open(&watcher) && errno == EOPNOTSUPP);
+	CHECK(!mount("/dev/null", "/proc/thread-self/mountinfo", NULL, MS_BIND, NULL));
+	CHECK(!watcher_open(&watcher));
+	mkdir("covered", 0755);
+	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
+	CHECK(!mount("t", "covered", "tmpfs", 0, NULL));
+	CHECK(!answer_holds(&watcher, &answer));
 }
 
 /* Makes the mounts of this process its own. */
