@@ -76,6 +76,23 @@ void metadata_opened(int fd, int flags, uint64_t before)
 
 /* --- Sets and tables ------------------------------------------------------------------------- */
 
+/*
+ * Makes another table.  NULL: all are made.  Two threads that libc does not know may both be here, so
+ * the count is read once.
+ */
+static struct table *table_make(struct set *set)
+{
+	unsigned int made = __atomic_load_n(&set->made, __ATOMIC_RELAXED);
+	struct table *table = &set->tables[made];
+
+	if (made == TABLES)
+		return NULL;
+	table->dirfd = -1;
+	table->bytes = set->bytes[made];
+	__atomic_store_n(&set->made, made + 1, __ATOMIC_RELAXED);
+	return table;
+}
+
 /* Makes the set of this place.  NULL: there is no memory. */
 COLD static struct set *set_make(struct set **place)
 {
@@ -90,13 +107,9 @@ COLD static struct set *set_make(struct set **place)
 	set->patience = watcher_is_eager() ? 1 : PATIENCE;
 	set->size = FEWEST;
 	set->step = 1;
-	set->last = set->tables;
+	set->last = table_make(set);
 	for (int i = 0; i < RECENT; i++)
-		set->recent[i] = set->tables;
-	for (int i = 0; i < TABLES; i++) {
-		set->tables[i].dirfd = -1;
-		set->tables[i].bytes = set->bytes[i];
-	}
+		set->recent[i] = set->last;
 	if (__atomic_compare_exchange_n(place, &none, set, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return set;
@@ -170,7 +183,7 @@ static void set_spend(struct set *set, int cost)
 	set->budget.left -= cost;
 	if (likely(set->budget.left >= 0))
 		return;
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++)
+	for (struct table *t = set->tables; t < set->tables + set->made; t++)
 		table_settle(set, t);
 	if (set->budget.left < 0)
 		budget_rest(&set->budget);
@@ -187,9 +200,12 @@ static bool table_is_above(const struct table *table, int dirfd, const char *pat
 /* Takes the table that was used least recently, but none of a directory that the program returns to. */
 static struct table *table_oldest(struct set *set, int dirfd, const char *path, unsigned int prefix)
 {
-	struct table *oldest = NULL;
+	/* The first one is made, but may not have been used. */
+	struct table *oldest = set->tables->used ? table_make(set) : NULL;
 
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++)
+	if (oldest)
+		return oldest;
+	for (struct table *t = set->tables; t < set->tables + set->made; t++)
 		if ((!oldest || t->used < oldest->used) && !table_is_above(t, dirfd, path, prefix))
 			oldest = t;
 	return oldest ? oldest : &set->tables[set->clock % TABLES];
@@ -229,7 +245,7 @@ static struct table *table_take_oldest(struct set *set, int dirfd, const char *p
 /* Finds a table of the directory, or takes another one. */
 static struct table *table_find(struct set *set, int dirfd, const char *path, unsigned int prefix)
 {
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+	for (struct table *t = set->tables; t < set->tables + set->made; t++) {
 		if (table_is_of(t, dirfd, path, prefix)) {
 			t->used = ++set->clock;
 			t->missed = false;
@@ -291,7 +307,7 @@ static struct table *table_choose(struct set *set, struct table *table, const ch
 	ending = name_ending(name, length);
 	if (table_is_at_end(table) && table_ends_as(table, ending))
 		return table;
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+	for (struct table *t = set->tables; t < set->tables + set->made; t++) {
 		if (t == table || !table_is_of(t, table->dirfd, path, table->prefix))
 			continue;
 		if (!t->count || (table_is_at_end(t) && table_ends_as(t, ending)))
@@ -325,7 +341,7 @@ static const struct cosy_watch_entry *twins_search(struct set *set, struct table
 
 	if (likely(!(*table)->twin))
 		return NULL;
-	for (struct table *t = set->tables; t < set->tables + TABLES; t++) {
+	for (struct table *t = set->tables; t < set->tables + set->made; t++) {
 		if (t == *table || !t->count ||
 		    !table_is_of(t, (*table)->dirfd, path, (*table)->prefix))
 			continue;

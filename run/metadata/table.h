@@ -97,6 +97,7 @@ struct set {
 	unsigned int permissions; /* READs that query permissions, */
 	int mode;		  /* for this mode of access(2) */
 	unsigned int step;	  /* of the last table that learnt one */
+	unsigned int made; /* tables: each is made when it is first needed, as are its pages */
 	struct table *last;
 	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */
 	struct table tables[TABLES];

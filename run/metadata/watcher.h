@@ -24,10 +24,10 @@ extern int watcher_number;		       /* the descriptor, or -1 */
 extern const volatile uint64_t *watcher_words; /* NULL until a watcher was opened */
 
 /*
- * A watcher, with the memory of the first READs, costs about as much as 128 served calls save.  So
- * calls that could be served are counted first.
+ * A watcher, with the memory of the first READs, costs about as much as 20 served calls save.  So calls
+ * that could be served are counted first.
  */
-#define CALLS_BEFORE 128
+#define CALLS_BEFORE 32
 
 extern unsigned int watcher_calls; /* so many were, at least */
 

@@ -103,6 +103,7 @@ _KINDS_MODULES = (
     *("fuse", "tls", "gcm", "ctr", "sctp", "tipc"),
     *("algif_aead", "algif_hash", "algif_rng", "algif_skcipher"),
 )
+_STALL = 120  # seconds
 _LAST_LINES = 200  # that are shown of a machine in which the module as it is failed
 
 
@@ -177,8 +178,10 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", options.kernel, "--smp", "2"]
     arguments += ["--tree", tree, "--timeout", str(limit), "--append=cosy.max_missed=0"]
     arguments += ["--boot"]  # no other machine has this module
-    # A warning is a report already: what comes after it may hang.  A machine that stalls has hung.
+    # A warning is a report already: what comes after it may hang.  A machine that stalls for minutes has hung:
+    # one that shares its processors stalls for less.
     arguments += ["--append=panic_on_warn=1 sysctl.kernel.panic_on_rcu_stall=1"]
+    arguments += [f"--append=rcupdate.rcu_cpu_stall_timeout={_STALL} watchdog_thresh={_STALL // 2}"]
     # Without it a region stays native until it has earned its place: then each test fails, mutant or not.
     rounds, steps = f"SAME_ROUNDS={options.rounds}", f"RACE_STEPS={4 * options.rounds}"
     for setting in ("COSY_TIER=always", rounds, steps, "SAME_SEED=1"):
