@@ -407,7 +407,7 @@ def pure_function(rng: random.Random, shared: Shared, name: str) -> str:
     types = rng.choice(TYPES), rng.choice(TYPES)
     if rng.randrange(2):
         body.line(f"for (u32 i = 0; i < {rng.randrange(1, 6)}; i++)")
-        body.line("\ta = mix(a, b + i);")
+        body.line("\ta = mix(a, (i64)((u64)b + i));")
     for _ in range(rng.randrange(3)):
         body.line(f"if (({body.number(1)}) {rng.choice(['<', '>', '=='])} {body.leaf()})")
         body.line(f"\treturn {body.number(1)};")
