@@ -32,6 +32,7 @@ enum cosy_call_flags {
 	COSY_CALL_NO_ERROR = 1 << 8,  /* never fails, so libc's function does not set errno */
 	COSY_CALL_KEEPS = 1 << 9,     /* the kernel may use an address that it got after the call */
 	COSY_CALL_OPENS = 1 << 10,    /* the result is a new descriptor */
+	COSY_CALL_POINTS = 1 << 11,   /* operation: the result points into its first argument */
 };
 
 /* Groups of calls that cost alike, for `cosy profile`: a field of the flags. */

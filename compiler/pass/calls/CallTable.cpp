@@ -146,6 +146,10 @@ bool cosy::makesCalls(uint32_t Number) {
          (tables().Flags.lookup(Number) & COSY_CALL_COMPOSITE) != 0;
 }
 
+bool cosy::pointsIntoArgument(uint32_t Number) {
+  return (tables().Flags.lookup(Number) & COSY_CALL_POINTS) != 0;
+}
+
 bool cosy::hasFastVersion(uint32_t Number) {
   // That of sendto gains where it is given a view, which is not known here.
   if (Number == SYS_sendto)

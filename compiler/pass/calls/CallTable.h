@@ -47,6 +47,9 @@ bool keepsAddress(uint32_t Number);
 /// or that is no address.
 bool keepsArgument(uint32_t Number, unsigned Index);
 
+/// True for an operation whose result points into its first argument.
+bool pointsIntoArgument(uint32_t Number);
+
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 

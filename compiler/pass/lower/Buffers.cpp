@@ -79,16 +79,6 @@ Buffer cosy::bufferOf(BpfModule &B, const Extracted &R, const Compound &C,
   return Ret;
 }
 
-/// True for operations that return a pointer into their first argument.
-static bool returnsPart(uint32_t Number) {
-  for (const char *Name :
-       {"memchr", "memrchr", "memmem", "strchr", "strrchr", "strchrnul",
-        "rawmemchr", "strcpy", "stpcpy", "strncpy"})
-    if (Number == operationNumber(Name))
-      return true;
-  return false;
-}
-
 namespace {
 /// Follows an object's address, as a pointer or as a number, through the
 /// compound.
@@ -215,7 +205,7 @@ private:
     if (!U->getType()->isPointerTy())
       return lose(Call, "the buffer's address is computed with");
     addCall(Call);
-    if (returnsPart(Number) && U.getOperandNo() == 0)
+    if (pointsIntoArgument(Number) && U.getOperandNo() == 0)
       add(Call);
   }
 };

@@ -37,15 +37,6 @@ struct LocalUses {
 };
 } // namespace
 
-/// True for an operation whose result is an address in what it gets.
-static bool returnsAddress(uint32_t Number) {
-  return any_of(
-      ArrayRef<StringRef>{"memchr", "memrchr", "memmem", "strchr", "strrchr",
-                          "strcpy", "stpcpy", "strncpy", "strchrnul",
-                          "rawmemchr"},
-      [&](StringRef Name) { return Number == operationNumber(Name); });
-}
-
 /// True for an instruction whose result may be the address that it gets.
 static bool passesOn(const Instruction &I) {
   return isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst>(I);
@@ -93,7 +84,7 @@ static bool forgetsAddress(const CallBase &Call, const Use &U,
   uint32_t Number;
   if (isNumberedCall(F, Number))
     return !keepsAddress(Number) &&
-           (Call.use_empty() || !returnsAddress(Number));
+           (Call.use_empty() || !pointsIntoArgument(Number));
   if (isa<MemIntrinsic>(Call) || cast<Instruction>(Call).isLifetimeStartOrEnd())
     return true;
   unsigned No = Call.getArgOperandNo(&U);
