@@ -84,11 +84,31 @@ static __always_inline void cosy_poke_nothing(const void *at, int *fault)
 		     : "cc");
 }
 
-/* Adds the word at `offset` to the hits; `label` is where it is loaded. */
-#define COSY_ADD_HITS(label, offset)			\
-	"	movq %[pattern], %[word]\n"		\
-	#label ":	xorq " #offset "(%[at]), %[word]\n"	\
-	"	addq %[minus], %[word]\n"		\
+/*
+ * Sets `to` to a word with a high bit for each byte of the word at `offset` that is the pattern's;
+ * `label` is where it is loaded.
+ */
+#define COSY_HITS(to, label, offset)			\
+	"	movq %[pattern], %[" #to "]\n"		\
+	#label ":	xorq " #offset "(%[at]), %[" #to "]\n" \
+	"	addq %[minus], %[" #to "]\n"
+
+/* The same for a pattern of zeros. */
+#define COSY_ZERO_HITS(to, label, offset)		\
+	"	movq %[minus], %[" #to "]\n"		\
+	#label ":	addq " #offset "(%[at]), %[" #to "]\n"
+
+/* The same for bytes of the pattern, and zeros. */
+#define COSY_HITS_OR_ZERO(to, label, offset)		\
+	#label ":	movq " #offset "(%[at]), %[other]\n" \
+	"	leaq (%[other],%[minus]), %[" #to "]\n"	\
+	"	xorq %[pattern], %[other]\n"		\
+	"	addq %[minus], %[other]\n"		\
+	"	orq %[other], %[" #to "]\n"
+
+/* Adds a further word's hits. */
+#define COSY_ADD(HITS, label, offset)			\
+	HITS(word, label, offset)			\
 	"	orq %[word], %[hits]\n"
 
 /*
@@ -100,10 +120,8 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 	u64 hits, word;
 
 	cosy_note_read(at, COSY_BLOCK);
-	asm volatile("	movq %[pattern], %[hits]\n"
-		     "1:	xorq (%[at]), %[hits]\n"
-		     "	addq %[minus], %[hits]\n"
-		     COSY_ADD_HITS(2, 8) COSY_ADD_HITS(3, 16) COSY_ADD_HITS(4, 24)
+	asm volatile(COSY_HITS(hits, 1, 0)
+		     COSY_ADD(COSY_HITS, 2, 8) COSY_ADD(COSY_HITS, 3, 16) COSY_ADD(COSY_HITS, 4, 24)
 		     "9:\n"
 		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
 		     : [hits] "=&r" (hits), [word] "=&r" (word), [fault] "+a" (*fault)
@@ -111,6 +129,20 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 		     : "memory", "cc");
 	return hits & COSY_HIGHS;
 }
+
+/* Goes over `left` strides from `at` on, to the first one with hits. */
+#define COSY_SKIP_STRIDES(HITS)				\
+	"10:\n" HITS(hits, 1, 0)			\
+	COSY_ADD(HITS, 2, 8) COSY_ADD(HITS, 3, 16) COSY_ADD(HITS, 4, 24) COSY_ADD(HITS, 5, 32) \
+	COSY_ADD(HITS, 6, 40) COSY_ADD(HITS, 7, 48) COSY_ADD(HITS, 8, 56) \
+	"	testq %[highs], %[hits]\n"		\
+	"	jnz 9f\n"				\
+	"	addq %[stride], %[at]\n"		\
+	"	decq %[left]\n"				\
+	"	jnz 10b\n"				\
+	"9:\n"						\
+	COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b) \
+	COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
 
 /*
  * Returns how many of `count` (1 up) strides from `at` on have no match in that sense.  The loop is
@@ -121,21 +153,33 @@ static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 patt
 	u64 left = count, hits, word;
 
 	cosy_note_read(at, count * COSY_STRIDE);
-	asm volatile("10:	movq %[pattern], %[hits]\n"
-		     "1:	xorq (%[at]), %[hits]\n"
-		     "	addq %[minus], %[hits]\n"
-		     COSY_ADD_HITS(2, 8) COSY_ADD_HITS(3, 16) COSY_ADD_HITS(4, 24) COSY_ADD_HITS(5, 32)
-		     COSY_ADD_HITS(6, 40) COSY_ADD_HITS(7, 48) COSY_ADD_HITS(8, 56)
-		     "	testq %[highs], %[hits]\n"
-		     "	jnz 9f\n"
-		     "	addq %[stride], %[at]\n"
-		     "	decq %[left]\n"
-		     "	jnz 10b\n"
-		     "9:\n"
-		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
-		     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
-		     : [hits] "=&r" (hits), [word] "=&r" (word), [at] "+r" (at), [left] "+r" (left),
-		       [fault] "+a" (*fault)
+	if (!pattern)
+		asm volatile(COSY_SKIP_STRIDES(COSY_ZERO_HITS)
+			     : [hits] "=&r" (hits), [word] "=&r" (word), [at] "+r" (at),
+			       [left] "+r" (left), [fault] "+a" (*fault)
+			     : [minus] "r" (-COSY_ONES), [highs] "r" (COSY_HIGHS),
+			       [stride] "i" (COSY_STRIDE)
+			     : "memory", "cc");
+	else
+		asm volatile(COSY_SKIP_STRIDES(COSY_HITS)
+			     : [hits] "=&r" (hits), [word] "=&r" (word), [at] "+r" (at),
+			       [left] "+r" (left), [fault] "+a" (*fault)
+			     : [pattern] "r" (pattern), [minus] "r" (-COSY_ONES),
+			       [highs] "r" (COSY_HIGHS), [stride] "i" (COSY_STRIDE)
+			     : "memory", "cc");
+	return count - left;
+}
+
+/* Returns how many have neither a match nor a zero. */
+static __always_inline u64 cosy_skip_strides_to_end(const void *at, u64 count, u64 pattern,
+						    int *fault)
+{
+	u64 left = count, hits, word, other;
+
+	cosy_note_read(at, count * COSY_STRIDE);
+	asm volatile(COSY_SKIP_STRIDES(COSY_HITS_OR_ZERO)
+		     : [hits] "=&r" (hits), [word] "=&r" (word), [other] "=&r" (other),
+		       [at] "+r" (at), [left] "+r" (left), [fault] "+a" (*fault)
 		     : [pattern] "r" (pattern), [minus] "r" (-COSY_ONES), [highs] "r" (COSY_HIGHS),
 		       [stride] "i" (COSY_STRIDE)
 		     : "memory", "cc");

@@ -99,16 +99,20 @@ static inline void cosy_leave_fault_of(struct cosy_activation *run, const struct
 		cosy_leave_fault(run, a->user ? a_address : b_address);
 }
 
+/* A search looks at this many bytes word by word at first, since much is found there. */
+#define COSY_SHORT 40
+
 #define COSY_NOT_FOUND (~0ull)
 #define COSY_FAULTED   (~1ull)
 
 /*
  * Returns the index of the first of `length` bytes at `at` that has `pattern`'s value or, with
- * `zero`, is 0; else COSY_NOT_FOUND or COSY_FAULTED.  Reads whole aligned words.
+ * `zero`, is 0; else COSY_NOT_FOUND or COSY_FAULTED.  *found is that byte.  Reads whole aligned
+ * words.
  */
-static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool zero)
+static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool zero, u8 *found)
 {
-	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i, stride = 0;
+	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i, stride = COSY_SHORT, strides;
 	const u8 *base = at - skew;
 	int fault = 0;
 
@@ -125,20 +129,16 @@ static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool
 
 	for (i = COSY_WORD; i < length; i += COSY_WORD) {
 		/*
-		 * Skip many words as long as there is nothing, then go word by word to what there
-		 * is.
+		 * After the first few words, skip many as long as there is nothing, then go word by
+		 * word to what there is.
 		 */
-		if (!zero && i + COSY_STRIDE <= length && i >= stride) {
-			i += COSY_STRIDE * cosy_skip_strides(base + i, (length - i) / COSY_STRIDE,
-							     pattern, &fault);
+		if (i + COSY_STRIDE <= length && i >= stride) {
+			strides = (length - i) / COSY_STRIDE;
+			strides =
+				zero ? cosy_skip_strides_to_end(base + i, strides, pattern, &fault)
+				     : cosy_skip_strides(base + i, strides, pattern, &fault);
+			i += COSY_STRIDE * strides;
 			stride = i + COSY_STRIDE;
-		}
-		while (zero && i + COSY_BLOCK <= length) {
-			hit = cosy_peek_match(base + i, pattern, &fault) |
-			      cosy_peek_match(base + i, 0, &fault);
-			if (unlikely(hit || fault))
-				break;
-			i += COSY_BLOCK;
 		}
 		if (i >= length)
 			break;
@@ -156,6 +156,8 @@ out:
 		return COSY_FAULTED;
 	if (!hit)
 		return COSY_NOT_FOUND;
+	if (zero)
+		*found = word >> (__ffs(hit) & ~7u);
 	i += cosy_first_byte(hit);
 	return i < length ? i - skew : COSY_NOT_FOUND;
 }

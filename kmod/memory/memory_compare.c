@@ -255,7 +255,8 @@ static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 lengt
 					       needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
-			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false);
+			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false,
+					  NULL);
 		}
 		if (likely(index < now))
 			return from + index;

@@ -4,10 +4,11 @@
 #include "memory/operations.h"
 
 /*
- * Returns the address that cosy_scan searches for; 0: there is none, or (run->status) it has left.
+ * Returns the address of the byte that cosy_scan searches for; 0: there is none, or (run->status)
+ * it has left.
  */
 static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
-				       bool zero)
+				       bool zero, u8 *found)
 {
 	u64 pattern = byte * COSY_ONES, index, now;
 	struct cosy_place place __cosy_uninitialized;
@@ -16,7 +17,7 @@ static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u6
 		if (!cosy_resolve(run, from, &place))
 			return 0;
 		now = min3(cosy_readable(&place), length, (u64)COSY_SLICE);
-		index = cosy_scan(place.at, now, pattern, zero);
+		index = cosy_scan(place.at, now, pattern, zero, found);
 		if (likely(index < now))
 			return from + index;
 		if (!cosy_search_goes_on(run, &from, &length, now, index))
@@ -28,29 +29,20 @@ static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u6
 /* Two instances of memory_find are shared by all that search. */
 u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 {
-	return memory_find(run, from, length, byte, false);
+	return memory_find(run, from, length, byte, false, NULL);
 }
 
-static noinline u64 memory_find_or_end(struct cosy_activation *run, u64 from, u8 byte)
+static noinline u64 memory_find_or_end(struct cosy_activation *run, u64 from, u8 byte, u8 *found)
 {
-	return memory_find(run, from, ~0ull, byte, true);
+	return memory_find(run, from, ~0ull, byte, true, found);
 }
 
-/* Returns whether the byte that memory_find_or_end found is that byte, not the end. */
-static bool byte_is(struct cosy_activation *run, u64 address, u8 byte)
+u64 cosy_find_in_string(struct cosy_activation *run, u64 from, u8 byte)
 {
-	struct cosy_place place __cosy_uninitialized;
-	int fault = 0;
-	u8 found;
+	u8 found = 0;
+	u64 at = memory_find_or_end(run, from, byte, &found);
 
-	if (!cosy_resolve(run, address, &place))
-		return false;
-	cosy_access_begin();
-	found = cosy_peek_byte(place.at, &fault);
-	cosy_access_end();
-	if (fault)
-		cosy_leave_fault(run, address);
-	return !fault && found == byte;
+	return found == byte ? at : 0;
 }
 
 u64 cosy_op_memchr(struct cosy_activation *run, u64 *r)
@@ -79,19 +71,14 @@ u64 cosy_op_strlen(struct cosy_activation *run, u64 *r)
 
 u64 cosy_op_strchrnul(struct cosy_activation *run, u64 *r)
 {
-	return memory_find_or_end(run, r[1], r[2]);
-}
+	u8 found;
 
-static u64 string_find(struct cosy_activation *run, u64 from, u8 byte)
-{
-	u64 at = memory_find_or_end(run, from, byte);
-
-	return at && byte_is(run, at, byte) ? at : 0;
+	return memory_find_or_end(run, r[1], r[2], &found);
 }
 
 u64 cosy_op_strchr(struct cosy_activation *run, u64 *r)
 {
-	return string_find(run, r[1], r[2]);
+	return cosy_find_in_string(run, r[1], r[2]);
 }
 
 u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
@@ -102,7 +89,7 @@ u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
 	if (!byte)
 		return cosy_find_byte(run, from, ~0ull, 0);
 	for (;;) {
-		at = string_find(run, from, byte);
+		at = cosy_find_in_string(run, from, byte);
 		if (!at || !cosy_spend(run, 0))
 			return last;
 		last = at;
@@ -124,6 +111,12 @@ static u64 memory_scan_back(const u8 *end, u64 length, u64 pattern)
 		const u8 *at = end - done;
 
 		if ((unsigned long)at % COSY_WORD == 0 && length - done >= COSY_WORD) {
+			while (length - done >= COSY_BLOCK &&
+			       !cosy_peek_match(end - done - COSY_BLOCK, pattern, &fault) && !fault)
+				done += COSY_BLOCK;
+			if (length - done < COSY_WORD || fault)
+				continue;
+			at = end - done;
 			hit = cosy_zeroes_exactly(cosy_peek_word(at - COSY_WORD, &fault) ^ pattern);
 			if (hit && !fault) {
 				cosy_access_end();

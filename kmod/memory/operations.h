@@ -28,4 +28,7 @@
 /* Returns the address of `byte` in [from, from + length), or 0.  For memory_copy.c, too. */
 u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte);
 
+/* Does strchr, for memory_compare.c, too. */
+u64 cosy_find_in_string(struct cosy_activation *run, u64 from, u8 byte);
+
 #endif /* COSY_OPERATIONS_H */

@@ -113,8 +113,8 @@ MUTANTS = [
     Mutant(
         "access-strides",
         _ACCESS,
-        "COSY_FAULTS(8b)\n\t\t     : [hits]",
-        "\n\t\t     : [hits]",
+        "COSY_FAULTS(7b) COSY_FAULTS(8b)\n\n",
+        "COSY_FAULTS(7b)\n\n",
         out_of_reach=_LATER_WORD,
     ),
     Mutant(
