@@ -157,7 +157,11 @@ static void operations_have_their_numbers(void)
 	CHECK_EQ(COSY_OP_divide_error, 0x1002b);
 	CHECK_EQ(COSY_OP_format, 0x1002c);
 	CHECK_EQ(COSY_OP_call_out, 0x1002d);
-	CHECK(!cosy_call_find(COSY_OP_call_out + 1));
+	CHECK_EQ(COSY_OP_strstr, 0x1002e);
+	CHECK_EQ(COSY_OP_strcasestr, 0x10030);
+	CHECK(cosy_call_find(COSY_OP_strstr)->flags & COSY_CALL_POINTS);
+	CHECK(!(cosy_call_find(COSY_OP_strncasecmp)->flags & COSY_CALL_POINTS));
+	CHECK(!cosy_call_find(COSY_OP_strcasestr + 1));
 }
 
 int main(void)

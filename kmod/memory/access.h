@@ -59,6 +59,19 @@ static __always_inline u64 cosy_peek_word(const void *at, int *fault)
 	return word;
 }
 
+static __always_inline u32 cosy_peek_int(const void *at, int *fault)
+{
+	u32 value;
+
+	cosy_note_read(at, sizeof(value));
+	asm volatile("1:	movl %[from], %[value]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b)
+		     : [value] "=r" (value), [fault] "+a" (*fault)
+		     : [from] "m" (*(const u32 *)at));
+	return value;
+}
+
 static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 {
 	u32 byte;

@@ -7,13 +7,20 @@
 enum { SAME, DIFFERENT, ENDED, UNREADABLE };
 
 /*
- * Compares as memcmp does, or as strncmp with `zero`.  ENDED: they are the same up to a 0.  `room`
- * bytes can be read of both, of which `length` count.
+ * What is compared: ranges; strings; a string with the beginning of another; and both again without
+ * regard to case.
  */
-static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
-					 s64 *difference)
+enum comparison { RANGES, STRINGS, BEGINNING, FOLDED, FOLDED_BEGINNING };
+
+/*
+ * Compares as memcmp does, or, unless `how` is RANGES, as strncmp.  ENDED: they are the same up to a
+ * 0, or `b` begins with the string `a`.  `room` bytes can be read of both, of which `length` count.
+ */
+static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u64 room,
+					 enum comparison how, s64 *difference)
 {
 	u64 va, vb, bits, ends, i = 0;
+	bool zero = how != RANGES;
 	int fault = 0;
 	u32 shift;
 
@@ -35,6 +42,8 @@ static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u
 		if (i + shift / 8 >= length)
 			break;
 		cosy_access_end();
+		if (how == BEGINNING && !(u8)(va >> shift))
+			return ENDED;
 		*difference = (s64)(u8)(va >> shift) - (u8)(vb >> shift);
 		return *difference ? DIFFERENT : ENDED;
 	}
@@ -44,6 +53,8 @@ static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u
 		if ((ba == bb && !(zero && !ba)) || fault)
 			continue;
 		cosy_access_end();
+		if (how == BEGINNING && !ba)
+			return ENDED;
 		*difference = (s64)ba - bb;
 		return *difference ? DIFFERENT : ENDED;
 	}
@@ -51,19 +62,88 @@ static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u
 	return fault ? UNREADABLE : SAME;
 }
 
+/* What the C library's tables for the case of characters have in them, from 0 on. */
+#define FOLDED_BYTES 256
+
+/* Returns a byte as it is compared without regard to case. */
+static __always_inline s32 byte_fold(const u8 *table, u8 byte, int *fault)
+{
+	return cosy_peek_int(table + byte * sizeof(s32), fault);
+}
+
+/*
+ * Decides about one byte of each string, as memory_differ does.  SAME: the next ones decide.  With
+ * *fault, the answer means nothing.  Between begin and end.
+ */
+static __always_inline int folded_differ_byte(u8 a, u8 b, const u8 *table, enum comparison how,
+					      s64 *difference, int *fault)
+{
+	if (how == FOLDED_BEGINNING && !a)
+		return ENDED;
+	*difference = 0;
+	if (a != b)
+		*difference = (s64)byte_fold(table, a, fault) - byte_fold(table, b, fault);
+	if (*difference)
+		return DIFFERENT;
+	return a ? SAME : ENDED;
+}
+
+/* Compares as memory_differ does, by a table of the C library's. */
+static __always_inline int folded_differ(const u8 *a, const u8 *b, u64 length, u64 room,
+					 const u8 *table, enum comparison how, s64 *difference)
+{
+	int fault = 0, ret = SAME;
+	u64 va, vb, marks, i = 0;
+	u32 shift;
+
+	cosy_access_begin();
+	for (; i < length && i + COSY_WORD <= room; i += COSY_WORD) {
+		va = cosy_peek_word(a + i, &fault);
+		vb = cosy_peek_word(b + i, &fault);
+		if (unlikely(fault))
+			goto out;
+		/* Look at bytes that differ, and at the end. */
+		for (marks = (va ^ vb) | cosy_zeroes(va); marks; marks &= ~(0xffull << shift)) {
+			shift = __ffs(marks) & ~7u;
+			if (i + shift / 8 >= length)
+				goto out;
+			ret = folded_differ_byte(va >> shift, vb >> shift, table, how, difference,
+						 &fault);
+			if (ret != SAME || fault)
+				goto out;
+		}
+	}
+	for (; i < length && ret == SAME && !fault; i++) {
+		u8 ba = cosy_peek_byte(a + i, &fault), bb = cosy_peek_byte(b + i, &fault);
+
+		if (likely(!fault))
+			ret = folded_differ_byte(ba, bb, table, how, difference, &fault);
+	}
+out:
+	cosy_access_end();
+	return fault ? UNREADABLE : ret;
+}
+
+/* The table is used by FOLDED and FOLDED_BEGINNING. */
 static __always_inline s64 memory_compare(struct cosy_activation *run, u64 a, u64 b, u64 length,
-					  bool zero)
+					  enum comparison how, const u8 *table)
 {
 	struct cosy_place place_a __cosy_uninitialized, place_b __cosy_uninitialized;
 	u64 now, room;
 	s64 difference;
+	int differ;
 
 	while (length) {
 		if (!cosy_resolve(run, a, &place_a) || !cosy_resolve(run, b, &place_b))
 			return 0;
 		room = min(cosy_readable(&place_a), cosy_readable(&place_b));
 		now = min3(room, length, (u64)COSY_SLICE);
-		switch (memory_differ(place_a.at, place_b.at, now, room, zero, &difference)) {
+		if (how >= FOLDED)
+			differ = folded_differ(place_a.at, place_b.at, now, room, table, how,
+					       &difference);
+		else
+			differ = memory_differ(place_a.at, place_b.at, now, room, how, &difference);
+		switch (differ) {
 		case DIFFERENT:
 			return difference;
 		case ENDED:
@@ -83,12 +163,12 @@ static __always_inline s64 memory_compare(struct cosy_activation *run, u64 a, u6
 
 u64 cosy_op_memcmp(struct cosy_activation *run, u64 *r)
 {
-	return memory_compare(run, r[1], r[2], r[3], false);
+	return memory_compare(run, r[1], r[2], r[3], RANGES, NULL);
 }
 
 static noinline s64 strings_compare(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
-	return memory_compare(run, a, b, length, true);
+	return memory_compare(run, a, b, length, STRINGS, NULL);
 }
 
 u64 cosy_op_strcmp(struct cosy_activation *run, u64 *r)
@@ -99,6 +179,24 @@ u64 cosy_op_strcmp(struct cosy_activation *run, u64 *r)
 u64 cosy_op_strncmp(struct cosy_activation *run, u64 *r)
 {
 	return strings_compare(run, r[1], r[2], r[3]);
+}
+
+/* Returns where a table of the C library's can be read; NULL: it has left. */
+static const u8 *table_reach(struct cosy_activation *run, u64 address)
+{
+	const u8 *table = cosy_reach(run, address, FOLDED_BYTES * sizeof(s32));
+
+	if (unlikely(!table))
+		cosy_leave_fault(run, address);
+	return table;
+}
+
+/* Compares r3 bytes at most, by the table at r4. */
+u64 cosy_op_strncasecmp(struct cosy_activation *run, u64 *r)
+{
+	const u8 *table = table_reach(run, r[4]);
+
+	return table ? memory_compare(run, r[1], r[2], r[3], FOLDED, table) : 0;
 }
 
 /*
@@ -255,8 +353,7 @@ static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 lengt
 					       needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
-			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false,
-					  NULL);
+			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false, NULL);
 		}
 		if (likely(index < now))
 			return from + index;
@@ -293,26 +390,18 @@ static __always_inline bool needle_read_ends(struct cosy_activation *run, struct
 	return !fault;
 }
 
-u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
+/* Returns the first of `places` places, 1 up, where the needle is.  0: none, or it has left. */
+static u64 needle_search(struct cosy_activation *run, u64 hay, u64 places,
+			 const struct needle *needle)
 {
-	u64 hay = r[1], hay_length = r[2], needle_length = r[4];
-	struct needle needle __cosy_uninitialized;
-	u64 places, at;
 	s64 difference;
+	u64 at;
 
-	if (!needle_length)
-		return hay;
-	needle.at = r[3];
-	needle.length = needle_length;
-	if (hay_length < needle_length || !needle_read_ends(run, &needle))
-		return 0;
-	/* This is not 0, since the needle is not empty. */
-	places = hay_length - needle_length + 1;
 	for (;;) {
-		at = needle_find(run, hay, places, &needle);
+		at = needle_find(run, hay, places, needle);
 		if (!at)
 			return 0;
-		difference = memory_compare(run, at, needle.at, needle.length, false);
+		difference = memory_compare(run, at, needle->at, needle->length, RANGES, NULL);
 		if (run->status != COSY_DONE)
 			return 0;
 		if (!difference)
@@ -320,6 +409,172 @@ u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
 		places -= at + 1 - hay;
 		hay = at + 1;
 		if (!places || !cosy_spend(run, 0))
+			return 0;
+	}
+}
+
+u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
+{
+	struct needle needle = { .at = r[3], .length = r[4] };
+	u64 hay = r[1], hay_length = r[2];
+
+	if (!needle.length)
+		return hay;
+	if (hay_length < needle.length || !needle_read_ends(run, &needle))
+		return 0;
+	/* This is not 0, since the needle is not empty. */
+	return needle_search(run, hay, hay_length - needle.length + 1, &needle);
+}
+
+/* --- Strings in strings ------------------------------------------------------------------ */
+
+/* Reads the first byte of a string.  False: it has left. */
+static bool string_read_first(struct cosy_activation *run, u64 at, u8 *first)
+{
+	struct cosy_place place __cosy_uninitialized;
+	int fault = 0;
+
+	if (!cosy_resolve(run, at, &place))
+		return false;
+	cosy_access_begin();
+	*first = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (unlikely(fault))
+		cosy_leave_fault(run, at);
+	return !fault;
+}
+
+/*
+ * Searches a string for the needle as memmem does, in pieces whose length is known, each of which
+ * has at least as many places as bytes that the next piece has again.
+ */
+static u64 string_search(struct cosy_activation *run, u64 hay, const struct needle *needle)
+{
+	u64 most = 1024, end, length, at;
+
+	for (;;) {
+		most = max(most, 2 * needle->length);
+		end = cosy_find_byte(run, hay, most, 0);
+		if (run->status != COSY_DONE)
+			return 0;
+		length = end ? end - hay : most;
+		if (length < needle->length)
+			return 0;
+		at = needle_search(run, hay, length - needle->length + 1, needle);
+		if (at || end || run->status != COSY_DONE)
+			return at;
+		hay += length - needle->length + 1;
+		most = min(4 * most, (u64)COSY_SLICE);
+	}
+}
+
+/* Places that strstr looks at by the first byte alone. */
+#define FEW_PLACES 3
+
+u64 cosy_op_strstr(struct cosy_activation *run, u64 *r)
+{
+	struct needle needle = { .at = r[2] };
+	u64 hay = r[1], at, end;
+	s64 difference;
+	u32 i;
+
+	if (!string_read_first(run, needle.at, &needle.first))
+		return 0;
+	if (!needle.first)
+		return hay;
+	for (i = 0; i < FEW_PLACES; i++) {
+		at = cosy_find_in_string(run, hay, needle.first);
+		if (!at)
+			return 0;
+		difference = memory_compare(run, needle.at, at, ~0ull, BEGINNING, NULL);
+		if (run->status != COSY_DONE)
+			return 0;
+		if (!difference)
+			return at;
+		hay = at + 1;
+		if (!cosy_spend(run, 0))
+			return 0;
+	}
+	/* The first byte is a common one. */
+	end = cosy_find_byte(run, needle.at, ~0ull, 0);
+	if (!end)
+		return 0;
+	needle.length = end - needle.at;
+	return needle.length && needle_read_ends(run, &needle) ? string_search(run, hay, &needle)
+							       : 0;
+}
+
+/*
+ * Returns the first place of a string where a byte is that is folded to `first`, or the end, which
+ * *ended says.  0: it has left.
+ */
+static u64 folded_find(struct cosy_activation *run, u64 from, s32 first, const u8 *table,
+		       bool *ended)
+{
+	struct cosy_place place __cosy_uninitialized;
+	int fault = 0;
+	u64 now, i;
+	u8 byte;
+
+	*ended = false;
+	for (;;) {
+		if (!cosy_resolve(run, from, &place))
+			return 0;
+		now = min(cosy_readable(&place), (u64)COSY_SLICE);
+		cosy_access_begin();
+		for (i = 0; i < now; i++) {
+			byte = cosy_peek_byte(place.at + i, &fault);
+			if (byte_fold(table, byte, &fault) == first || !byte || fault)
+				break;
+		}
+		cosy_access_end();
+		if (unlikely(fault)) {
+			cosy_leave_fault(run, from);
+			return 0;
+		}
+		from += i;
+		if (i < now) {
+			*ended = !byte;
+			return from;
+		}
+		if (!cosy_spend(run, now))
+			return 0;
+	}
+}
+
+/* Searches by the table at r3. */
+u64 cosy_op_strcasestr(struct cosy_activation *run, u64 *r)
+{
+	u64 hay = r[1], needle = r[2];
+	const u8 *table = table_reach(run, r[3]);
+	s64 difference;
+	int fault = 0;
+	bool ended;
+	s32 folded;
+	u8 first;
+
+	if (!table || !string_read_first(run, needle, &first))
+		return 0;
+	if (!first)
+		return hay;
+	cosy_access_begin();
+	folded = byte_fold(table, first, &fault);
+	cosy_access_end();
+	if (unlikely(fault)) {
+		cosy_leave_fault(run, r[3]);
+		return 0;
+	}
+	for (;;) {
+		hay = folded_find(run, hay, folded, table, &ended);
+		if (!hay || ended)
+			return 0;
+		difference = memory_compare(run, needle, hay, ~0ull, FOLDED_BEGINNING, table);
+		if (run->status != COSY_DONE)
+			return 0;
+		if (!difference)
+			return hay;
+		hay++;
+		if (!cosy_spend(run, 0))
 			return 0;
 	}
 }

@@ -171,3 +171,39 @@ AS_LIBC(stpcpy, stpcpy(P(1), P(2)))
 AS_LIBC(strncpy, strncpy(P(1), P(2), r[3]))
 AS_LIBC(strchrnul, strchrnul(P(1), I(2)))
 AS_LIBC(rawmemchr, rawmemchr(P(1), I(2)))
+AS_LIBC(strstr, strstr(P(1), P(2)))
+
+/* --- Without regard to case, by a table --------------------------------------------------- */
+
+/* Compares as strncasecmp does; or, with `beginning`, what `b` begins with. */
+static s64 folded_compare(const u8 *a, const u8 *b, u64 length, const s32 *lower, bool beginning)
+{
+	for (; length; a++, b++, length--) {
+		s64 difference = (s64)lower[*a] - lower[*b];
+
+		if (beginning && !*a)
+			return 0;
+		if (difference || !*a)
+			return difference;
+	}
+	return 0;
+}
+
+u64 libcosy_interp_strncasecmp(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in;
+	return folded_compare((u8 *)P(1), (u8 *)P(2), r[3], (s32 *)P(4), false);
+}
+
+u64 libcosy_interp_strcasestr(struct libcosy_interp *in, const u64 *r)
+{
+	const u8 *needle = (u8 *)P(2);
+
+	(void)in;
+	for (const u8 *at = (u8 *)P(1);; at++) {
+		if (!folded_compare(needle, at, ~0ull, (s32 *)P(3), true))
+			return (u64)at;
+		if (!*at)
+			return 0;
+	}
+}

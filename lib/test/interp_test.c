@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* interp_test.c - tests every instruction, operation and leave of the interpreter. */
+#include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -295,6 +296,11 @@ static void calls(void)
 	CHECK_EQ(errno, 77);
 }
 
+#define OP2(op, x, y) RUN(NULL, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_##op), EXIT())
+#define OP3(op, x, y, z)                                                                           \
+	RUN(NULL, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)), CALL(COSY_OP_##op),  \
+	    EXIT())
+
 static void operations(void)
 {
 	struct {
@@ -302,10 +308,6 @@ static void operations(void)
 	} m;
 	void *at;
 
-#define OP2(op, x, y) RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_##op), EXIT())
-#define OP3(op, x, y, z)                                                                           \
-	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)), CALL(COSY_OP_##op),    \
-	    EXIT())
 	memset(&m, 0, sizeof(m));
 	CHECK_EQ(OP3(memset, m.a, 'q', 5), 0);
 	CHECK(!strcmp(m.a, "qqqqq"));
@@ -337,6 +339,31 @@ static void operations(void)
 		     CALL(COSY_OP_memmem), EXIT()),
 		 (u64)at + 3);
 	CHECK_EQ(RUN(NULL, CALL(COSY_OP_fence), EXIT()), 0);
+}
+
+static void string_searches(void)
+{
+	const s32 *lower = *__ctype_tolower_loc();
+	const char *text = "From: A; from: b";
+
+#define FOLDED(a, b, n)                                                                            \
+	RUN(NULL, IMM64(1, (u64)(a)), IMM64(2, (u64)(b)), IMM64(3, (u64)(n)),                      \
+	    IMM64(4, (u64)lower), CALL(COSY_OP_strncasecmp), EXIT())
+	CHECK_EQ(OP2(strstr, text, "from"), (u64)text + 9);
+	CHECK_EQ(OP2(strstr, text, "from: c"), 0);
+	CHECK_EQ(OP2(strstr, text, ""), (u64)text);
+	CHECK_EQ(OP3(strcasestr, text, "FROM: B", lower), (u64)text + 9);
+	CHECK_EQ(OP3(strcasestr, text, "FROM: C", lower), 0);
+	CHECK_EQ(FOLDED("FROM", "from", ~0ull), 0);
+	CHECK_EQ(FOLDED("FROM", "frost", 3), 0);
+	CHECK_EQ(FOLDED("FROM", "frost", 4), 'm' - 's');
+	CHECK_EQ(FOLDED("FR", "from", 9), 0 - 'o');
+	CHECK_EQ(FOLDED("a", "B", 0), 0);
+	/* The table decides. */
+	s32 same[256] = {};
+
+	lower = same;
+	CHECK_EQ(FOLDED("abc", "xyz", 3), 0);
 }
 
 static u64 weigh(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
@@ -621,6 +648,7 @@ int main(void)
 	atomics();
 	calls();
 	operations();
+	string_searches();
 	calls_out();
 	local_calls();
 	hand_over(COSY_MARK_HEAD);

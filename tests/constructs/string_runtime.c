@@ -56,6 +56,11 @@ int main(int argc, char **argv)
 	key = 17;
 	r[23] = bsearch(&key, sorted, 6, sizeof(int), compare) == NULL;
 	r[24] = getpid() > 0;
+	r[25] = strcasestr(text, "OTHER =") - text;
+	r[26] = strcasestr(text, "others") == NULL && strcasestr(text, "") == text;
+	r[27] = strstr("aaaaaaaaaaaaaaaaab", "aaab") != NULL && strstr("aaa", "aaaa") == NULL;
+	r[28] = strncasecmp("Content-Length: 5", "content-length", 14) == 0;
+	r[29] = strcasecmp("content-length", "Content-Type") < 0;
 	COSY_END;
 	for (int i = 0; i < 32; i++)
 		printf("%ld ", r[i]);

@@ -117,11 +117,6 @@ void *RT(memccpy)(void *d, const void *s, int c, size_t n)
 	return (char *)memcpy(d, s, len) + len;
 }
 
-char *RT(strstr)(const char *h, const char *n)
-{
-	return memmem(h, strlen(h), n, strlen(n));
-}
-
 size_t RT(strspn)(const char *s, const char *accept)
 {
 	size_t i = 0;
@@ -222,29 +217,30 @@ int RT(toupper)(int c)
 	return c >= -128 && c < 256 ? (*__ctype_toupper_loc())[c] : c;
 }
 
-int RT(strcasecmp)(const char *a, const char *b)
-{
-	const int *lower = *__ctype_tolower_loc();
-
-	for (;; a++, b++) {
-		int d = lower[(u8)*a] - lower[(u8)*b];
-
-		if (d || !*a)
-			return d;
-	}
-}
-
+/* Most strings that differ do so in their first bytes. */
 int RT(strncasecmp)(const char *a, const char *b, size_t n)
 {
 	const int *lower = *__ctype_tolower_loc();
 
-	for (; n; a++, b++, n--) {
+	if (!n)
+		return 0;
+	if (*a != *b) {
 		int d = lower[(u8)*a] - lower[(u8)*b];
 
-		if (d || !*a)
+		if (d)
 			return d;
 	}
-	return 0;
+	return __cosy_strncasecmp(a, b, n, lower);
+}
+
+int RT(strcasecmp)(const char *a, const char *b)
+{
+	return RT(strncasecmp)(a, b, ~0ul);
+}
+
+char *RT(strcasestr)(const char *h, const char *n)
+{
+	return __cosy_strcasestr(h, n, *__ctype_tolower_loc());
 }
 
 /* --- Numbers --- */

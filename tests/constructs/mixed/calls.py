@@ -310,7 +310,7 @@ class Calls(Writer):
             call = r.choice(["strchr", "strrchr", "strchrnul", "index", "rindex"])
             self.found(f"{call}({text}, {c})", text)
         elif kind == 5:
-            self.found(f"{r.choice(['strstr', 'strpbrk'])}({text}, {other})", text)
+            self.found(f"{r.choice(['strstr', 'strcasestr', 'strpbrk'])}({text}, {other})", text)
         elif kind == 6:
             self.into(f"{r.choice(['strspn', 'strcspn'])}({text}, {other})")
         elif kind == 7:

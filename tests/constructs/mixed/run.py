@@ -43,8 +43,8 @@ ENOUGH = 80  # per cent of regions that must become compounds, and of names that
 FUNCTIONS = """
 opendir fdopendir readdir rewinddir telldir seekdir dirfd closedir scandir alphasort snprintf sprintf vsnprintf
 strerror strtol strtoul strtoll strtoull atoi memccpy stpcpy stpncpy strlcpy strlcat strlen strnlen strcmp strncmp
-strcasecmp strchr strrchr strchrnul strstr strspn strcspn strpbrk strsep strtok_r strcpy strcat strncpy strncat
-memcpy memmove memset memcmp memchr memrchr memmem qsort bsearch malloc calloc realloc reallocarray free strdup
+strcasecmp strchr strrchr strchrnul strstr strcasestr strspn strcspn strpbrk strsep strtok_r strcpy strcat strncpy
+strncat memcpy memmove memset memcmp memchr memrchr memmem qsort bsearch malloc calloc realloc reallocarray free strdup
 strndup open openat creat read pread readv write pwrite writev lseek fstat stat lstat fstatat access faccessat
 readlink readlinkat unlink unlinkat mkdir mkdirat rmdir rename renameat link symlink chmod fchmod truncate ftruncate
 printf fprintf puts perror warn err errx exit abort

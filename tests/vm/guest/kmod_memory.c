@@ -5,6 +5,8 @@
  */
 #include "kmod.h"
 
+#include <ctype.h>
+
 /* The kernel maps its table of interrupts there in each machine. */
 #define KERNEL_READABLE 0xfffffe0000000000
 
@@ -111,6 +113,54 @@ static void strings_searched(const struct ranges *in)
 	SAME(P(rawmemchr(a + x, 0)), op(RAW_OP_rawmemchr, P(a + x), 0, 0, 0));
 }
 
+/* Returns the C library's table of lower case. */
+static uint64_t lower_case(void)
+{
+	return P(*__ctype_tolower_loc());
+}
+
+/* Writes a short string, mostly a part of a longer one, in places with other case. */
+static void needle_make(char *needle, size_t size, const char *text)
+{
+	size_t from = chance(strlen(text) + 1), most = chance(chance(4) ? 6 : size), n = 0;
+	bool flips = chance(2);
+
+	while (n < most && text[from + n]) {
+		needle[n] = text[from + n];
+		if (flips && isalpha((uint8_t)needle[n]) && chance(2))
+			needle[n] ^= 'a' ^ 'A';
+		n++;
+	}
+	if (n && !chance(4))
+		needle[n - 1] ^= 1;
+	needle[n] = 0;
+}
+
+/* Searches for strings in strings, and compares without regard to case. */
+static void strings_found(const struct ranges *in)
+{
+	char *text = in->a + in->x, *other = in->b + in->y, *needle = shared + 100;
+	uint64_t table = lower_case();
+
+	in->a[in->x + in->n - 1] = 0;
+	in->b[in->y + in->n - 1] = 0;
+	for (int k = 0; k < 3; k++) {
+		needle_make(needle, 64, text);
+		SAME(P(strstr(text, needle)), op(RAW_OP_strstr, P(text), P(needle), 0, 0));
+		SAME(P(strcasestr(text, needle)),
+		     op(RAW_OP_strcasestr, P(text), P(needle), table, 0));
+		SAME(strncasecmp(text, needle, 5),
+		     op(RAW_OP_strncasecmp, P(text), P(needle), 5, table));
+	}
+	/* The end of a string, which may end with its memory. */
+	needle = other + strlen(other) / 2;
+	SAME(P(strstr(text, needle)), op(RAW_OP_strstr, P(text), P(needle), 0, 0));
+	SAME(P(strcasestr(text, needle)), op(RAW_OP_strcasestr, P(text), P(needle), table, 0));
+	SAME(strcasecmp(text, other), op(RAW_OP_strncasecmp, P(text), P(other), ~0ull, table));
+	SAME(strncasecmp(text, other, in->n / 2),
+	     op(RAW_OP_strncasecmp, P(text), P(other), in->n / 2, table));
+}
+
 /* Does operations that write on the model, too. */
 static void memory_written(const struct ranges *in)
 {
@@ -164,6 +214,8 @@ static void test_memory(void)
 		if (ranges.n)
 			strings_searched(&ranges);
 		memory_written(&ranges);
+		if (ranges.n)
+			strings_found(&ranges);
 	}
 	munmap(plain, ROOM);
 }
@@ -260,6 +312,77 @@ static void test_memory_wild(void)
 	}
 }
 
+/* Checks that operations on strings leave for each address that is no user's. */
+static void test_memory_wild_strings(void)
+{
+	const uint64_t wild[] = { 0,
+				  0xffffffff81000000,
+				  0x7ffffffff000,
+				  0x7ffffffff000 - 4,
+				  0x800000000000,
+				  0xfffffffffffffff0,
+				  1ull << 63,
+				  KERNEL_READABLE,
+				  P(shared) + BUFFER_SIZE,
+				  P(shared) - 2048 };
+	static const int numbers[] = { RAW_OP_strstr, RAW_OP_strncasecmp, RAW_OP_strcasestr };
+	uint64_t table = lower_case(), lower = P(shared + 8), upper = P(shared);
+
+	strcpy(shared, "XY");
+	strcpy(shared + 8, "xy");
+	for (size_t i = 0; i < COUNT(numbers) * COUNT(wild); i++) {
+		int number = numbers[i % COUNT(numbers)];
+		uint64_t at = wild[i / COUNT(numbers)];
+		bool compares = number == RAW_OP_strncasecmp;
+		uint64_t arguments[3][4] = {
+			{ at, upper, compares ? 2 : table, table },
+			{ lower, at, compares ? 2 : table, table },
+			{ lower, upper, compares ? 2 : at, at },
+		};
+
+		for (int k = 0; k < (number == RAW_OP_strstr ? 2 : 3); k++) {
+			long ret;
+
+			op(number, lower, upper, compares ? 2 : table, table);
+			raw_run_init(&the_run, op_handle[number], arguments[k]);
+			ret = raw_run(fd, &the_run);
+			CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT,
+			      "operation %d, argument %d, %#llx: RUN %ld, status %u", number, k,
+			      (unsigned long long)at, ret, the_run.run.status);
+		}
+	}
+}
+
+/* Checks that operations leave for an entry of the table that cannot be read, while others can. */
+static void test_memory_table(void)
+{
+	char *pages =
+		mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t table = P(pages + 4096 - 'm' * sizeof(int32_t)), text = P(shared),
+		 needle = P(shared + 8);
+	struct {
+		int number;
+		uint64_t arguments[4];
+	} calls[] = {
+		{ RAW_OP_strcasestr, { text, needle, table } },
+		{ RAW_OP_strcasestr, { needle, text, table } },
+		{ RAW_OP_strncasecmp, { text, needle, 1, table } },
+	};
+
+	MUST(pages != MAP_FAILED);
+	memcpy((void *)table, *__ctype_tolower_loc(), 'z' * sizeof(int32_t));
+	strcpy(shared, "abc");
+	strcpy(shared + 8, "xyz");
+	MUST(!mprotect(pages + 4096, 4096, PROT_NONE));
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		op(calls[i].number, text, text, i < 2 ? lower_case() : 1, lower_case());
+		raw_run_init(&the_run, op_handle[calls[i].number], calls[i].arguments);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT,
+		      "call %zu: status %u", i, the_run.run.status);
+	}
+	munmap(pages, 2 * 4096);
+}
+
 /* Checks that what goes over memory in large steps notices each page that cannot be read. */
 static void test_memory_unreadable(void)
 {
@@ -350,6 +473,8 @@ int main(int argc, char **argv)
 		{ "memory", .run = test_memory },
 		{ "memory_faults", .run = test_memory_faults },
 		{ "memory_wild", .run = test_memory_wild },
+		{ "memory_wild_strings", .run = test_memory_wild_strings },
+		{ "memory_table", .run = test_memory_table },
 		{ "memory_unreadable", .run = test_memory_unreadable },
 		{ "memory_reach", .run = test_memory_reach },
 		{ "memory_views", .run = test_memory_views },

@@ -139,6 +139,13 @@ MUTANTS = [
         by="kmod_memory",
     ),
     Mutant(
+        "access-int",
+        _ACCESS,
+        "\t\t     COSY_FAULTS(1b)\n\t\t     : [value]",
+        "\t\t     : [value]",
+        by="kmod_memory",
+    ),
+    Mutant(
         "access-zeroes", _ACCESS, "(word - COSY_ONES) & ~word & COSY", "(word - COSY_ONES) & COSY", by="kmod_memory"
     ),
     Mutant("access-zeroes-exactly", _ACCESS, "| word | ~COSY_HIGHS", "| ~COSY_HIGHS", by="kmod_memory"),

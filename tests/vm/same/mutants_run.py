@@ -570,4 +570,40 @@ MUTANTS = [
         "return COSY_NOT_FOUND;",
         by="kmod_memory",
     ),
+    Mutant(
+        "memory-first",
+        "kmod/memory/memory_compare.c",
+        "\t*first = cosy_peek_byte(place.at, &fault);\n\tcosy_access_end();\n\tif (unlikely(fault))\n"
+        "\t\tcosy_leave_fault(run, at);\n\treturn !fault;\n",
+        "\t*first = cosy_peek_byte(place.at, &fault);\n\tcosy_access_end();\n\treturn true;\n",
+        by="kmod_memory",
+    ),
+    Mutant(
+        "memory-fold",
+        "kmod/memory/memory_compare.c",
+        "return fault ? UNREADABLE : ret;",
+        "return ret;",
+        by="kmod_memory",
+    ),
+    Mutant(
+        "memory-fold-table",
+        "kmod/memory/memory_compare.c",
+        "\tif (unlikely(!table))\n\t\tcosy_leave_fault(run, address);\n",
+        "",
+        by="kmod_memory",
+    ),
+    Mutant(
+        "memory-fold-first",
+        "kmod/memory/memory_compare.c",
+        "\tif (unlikely(fault)) {\n\t\tcosy_leave_fault(run, r[3]);\n\t\treturn 0;\n\t}\n",
+        "",
+        by="kmod_memory",
+    ),
+    Mutant(
+        "memory-fold-find",
+        "kmod/memory/memory_compare.c",
+        "\t\tif (unlikely(fault)) {\n\t\t\tcosy_leave_fault(run, from);\n\t\t\treturn 0;\n\t\t}\n\t\tfrom += i;\n",
+        "\t\tfrom += i;\n",
+        by="kmod_memory",
+    ),
 ]
