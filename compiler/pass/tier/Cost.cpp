@@ -358,9 +358,21 @@ private:
     return Name == "memmem" ? std::optional(1u) : std::nullopt;
   }
 
+  /// True for a search for the end of a line, which mostly is near.
+  static bool isForLine(const CallBase &Call, StringRef Name) {
+    const auto *Byte = Name == "memchr" || Name == "rawmemchr"
+                           ? dyn_cast<ConstantInt>(Call.getArgOperand(1))
+                           : nullptr;
+    return Byte && Byte->getZExtValue() == '\n';
+  }
+
   static Gain ofOperation(const CallBase &Call, StringRef Name) {
-    if (!is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
-                      Name))
+    // It compares a few places besides, but the C library's is slow as well.
+    if (Name == "strstr")
+      return lost(2 * COSY_LOSS_STRING);
+    if (isForLine(Call, Name))
+      return lost(COSY_LOSS_STRING + COSY_LOSS_SHORT);
+    if (!is_contained({"memchr", "memrchr", "memmem", "rawmemchr"}, Name))
       return lost(isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING);
     constexpr int64_t OfPage = COSY_LOSS_SEARCH - COSY_LOSS_STRING;
     int64_t Searched = OfPage;
@@ -382,6 +394,9 @@ private:
   /// For a function of libc's that is no operation: it may have a body in
   /// runtime/.
   static Gain ofBody(StringRef Name) {
+    // Most strings that differ do so in their first bytes.
+    if (Name == "strcasecmp" || Name == "strncasecmp")
+      return lost(COSY_LOSS_SHORT);
     if (isComputed(Name))
       return isInRuntime(Name) ? lost(COSY_LOSS_STRING) : plain(1);
     std::optional<uint64_t> Number = runtimeCall(Name);
