@@ -121,7 +121,7 @@ static Constant *clamped(Type *I32, int64_t N) {
 
 /// Names what the history holds of a region, so that programs that count in
 /// another way share none of it.
-static constexpr StringRef HistoryFormat = "time of a call";
+static constexpr StringRef HistoryFormat = "whole iterations";
 
 /// Returns a digest of a container: struct cosy_region's `key`.
 static std::array<uint64_t, 2> keyOf(ArrayRef<uint8_t> Container) {

@@ -536,7 +536,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> WaysIn,
     bool AtCall = isAtCall(WayIn, L);
     const auto &Skipped = Loops.counts(L).Skipped;
     Ret.Skips.push_back(
-        AtCall || !Skipped
+        AtCall || !Skipped || Skipped->empty()
             ? 0
             : std::min<int64_t>(rounded(E.ofSkip(*Skipped, L, Loops).Saved),
                                 0));

@@ -416,12 +416,19 @@ void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
   mapSeldom(R.Seldom, Map);
 }
 
+/// True if a loop ends at its head before a call: one more time than there are
+/// iterations, control arrives there.
+static bool endsAtHead(const Loop &L, LoopAnalyses &A) {
+  const BasicBlock *Head = L.getHeader();
+  return L.isLoopExiting(Head) && !A.mayMakeCall(*Head);
+}
+
 Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   CountedLoops Analyses(Twin);
   const LoopInfo &LI = Analyses.LI;
   const Loop *L = LI.getLoopFor(Head);
   const auto &Skipped = Analyses.counts(*L).Skipped;
-  if (!Skipped || Skipped->empty())
+  if (!Skipped || (Skipped->empty() && !endsAtHead(*L, Analyses)))
     return nullptr;
   Type *Bool = Type::getInt1Ty(Twin.getContext());
   Constant *No = ConstantInt::getFalse(Bool);

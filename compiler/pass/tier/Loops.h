@@ -28,8 +28,8 @@ std::vector<Extracted> enterLoops(Extracted &R,
 /// Returns the heads of a function's loops whose iterations can be counted.
 llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
 /// Makes a value of a loop of the twin: whether its previous iteration made a
-/// call; false in the first iteration.  Returns null if every iteration makes a
-/// call.
+/// call; false in the first iteration.  Returns null if control arrives at the
+/// head as often as an iteration makes a call.
 llvm::Value *keepMade(llvm::Function &Twin, llvm::BasicBlock *Head);
 /// Copies a function, as a native twin or as a part of one.
 llvm::Function *cloneTwin(llvm::Function &F, llvm::ValueToValueMapTy &Map);
