@@ -10,7 +10,7 @@
 //   define internal i64 @fib(..)    ->  define internal i64 @fib(..)
 //                                           noinline "cosy-recursive"
 //
-// A function that makes system calls in a loop takes much longer than its
+// A large function that makes system calls in a loop takes much longer than its
 // frame, so it is not copied to several places: each instruction costs time at
 // LOAD.
 //
@@ -38,6 +38,9 @@ ALWAYS_ENABLED_STATISTIC(NumRecursive, "Number of functions that recurse");
 
 /// Functions of up to so many instructions are no larger than a call of them.
 static constexpr unsigned AlwaysInlined = 30;
+/// So many instructions more do not matter for a function that makes system
+/// calls in a loop: it may do so once, as one that writes all of a block.
+static constexpr unsigned LoopingBudget = 256;
 
 static void setInline(Function &F, bool Inline) {
   F.removeFnAttr(Attribute::AlwaysInline);
@@ -111,9 +114,10 @@ void cosy::planCalls(BpfModule &B, unsigned Budget) {
         continue;
       bool Recursive = It.hasCycle();
       unsigned Sites = CallSites.lookup(F);
-      bool Inline =
-          !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
-                         ((Sites - 1) * Own <= Budget && !Calling.loops(*F)));
+      unsigned Most =
+          Calling.loops(*F) ? std::min(Budget, LoopingBudget) : Budget;
+      bool Inline = !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
+                                   (Sites - 1) * Own <= Most);
       setInline(*F, Inline);
       ++(Inline ? NumInlined : NumCalled);
       NumRecursive += Recursive;

@@ -1,5 +1,5 @@
 ; Small functions, and those called once, are to be inlined; a recursive one stays a call and is marked.
-; So does one that makes system calls in a loop, if it is called from two places; one that only computes is inlined.
+; So does one that makes system calls in a loop, if its copies would be large; one that only computes is inlined.
 ; RUN: %stage=cosy-plan-calls %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 
@@ -117,7 +117,14 @@ define i64 @cosy.main(ptr %0) {
   %a = call i64 @small(i64 1)
   %r = call i64 @deep(i64 %a)
   %c = call i64 @calls(i64 %r)
-  %d = call i64 @calls(i64 %c)
+  %c1 = call i64 @calls(i64 %c)
+  %c2 = call i64 @calls(i64 %c1)
+  %c3 = call i64 @calls(i64 %c2)
+  %c4 = call i64 @calls(i64 %c3)
+  %c5 = call i64 @calls(i64 %c4)
+  %c6 = call i64 @calls(i64 %c5)
+  %c7 = call i64 @calls(i64 %c6)
+  %d = call i64 @calls(i64 %c7)
   %e = call i64 @computes(i64 %d)
   %f = call i64 @computes(i64 %e)
   ret i64 %f
