@@ -49,6 +49,7 @@ void cosy_context_destroy(struct cosy_context *context)
 	if (context->buffer)
 		cosy_buffer_put(context->buffer);
 	kfree(context->spare_views);
+	kfree(context->spare_prefixes);
 	mmdrop(context->mm);
 	cosy_user_uncharge(context->user, COSY_CHARGE_CONTEXTS, 1);
 	cosy_user_put(context->user);

@@ -25,7 +25,9 @@ struct cosy_context {
 	struct xarray programs;	    /* handle -> struct cosy_program, a reference; its own lock */
 	/* The first programs, found without a walk; xa_lock */
 	struct cosy_program __rcu *direct[COSY_DIRECT_HANDLES];
-	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
+	/* Memory for the next RUN that makes them; by xchg */
+	struct cosy_views *spare_views;
+	struct cosy_prefixes *spare_prefixes;
 	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
 	struct cosy_fresh_shared fresh; /* threads race: see there */
 	struct list_head followed;	/* struct cosy_followed; the lock of the user's cache */

@@ -63,11 +63,12 @@
  *	  read.c		read, pread64, lseek, readc
  *	  identity.c		getpid and other identities, clocks
  *	  attributes.c		an inode's attributes, without a user's buffer in between
- *	  mount.c		the number of a mount
+ *	  mount.c		the number of a mount, changes of the mounts
  *	  permission.c		the permission to search a directory
  *	  name.h		one component of a path, from the user's memory
  *	  child.h, child.c	the entry of a name in a directory
  *	  lookup.h, lookup.c	from a name to the directory cache's entry
+ *	  prefix.h, prefix.c	the directories before a name's last component
  *	  next.h, next.c	the name that comes next to the one before it
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr

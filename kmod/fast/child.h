@@ -35,6 +35,7 @@ static inline void cosy_names_init(struct cosy_names *names)
 	names->tried = false;
 	names->opens = false;
 	names->repeats = false;
+	names->prefixes = NULL;
 }
 
 /* Notes that the call under way is one by name. */

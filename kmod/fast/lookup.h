@@ -57,12 +57,6 @@ void cosy_root_drop(struct cosy_activation *run);
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
 		    struct cosy_found *found, struct qstr *ret);
 
-/* Drops the entries that such names have led to: part of cosy_held_drop. */
-void cosy_prefix_drop(struct cosy_activation *run);
-
-/* Returns whether all directories on the way are unchanged. */
-bool cosy_prefix_holds(const struct cosy_activation *run);
-
 /* Returns whether the directory that is kept is still the current one. */
 static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
 {
@@ -188,7 +182,7 @@ static __always_inline void cosy_found_put(struct cosy_activation *run, s32 dirf
 	if (found->more && found->stays) {
 		cosy_child_keep(run, found->path.mnt, found->path.dentry);
 		run->names.child_dirfd =
-			found->dir == &run->names.prefix.dir ? COSY_NO_DIRFD : dirfd;
+			found->dir == &run->names.prefix_dir ? COSY_NO_DIRFD : dirfd;
 		run->names.child_dir = found->dir;
 	} else {
 		dput(found->path.dentry);

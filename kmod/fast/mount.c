@@ -6,9 +6,11 @@
  * information does not reveal the member's offset, statx is an ordinary call.
  */
 #include "fast/mount.h"
+#include "kernel/symbols.h"
 #include "kernel/types.h"
 
 long cosy_mount_id_offset __ro_after_init;
+const seqlock_t *cosy_mount_lock __ro_after_init;
 
 /* Returns the offset of the member `name` of struct mount, of `size` bytes, or -ENOENT. */
 static long __init mount_member(const struct btf_type *mount, const char *name, u32 size)
@@ -30,4 +32,5 @@ void __init cosy_mount_init(void)
 
 	if (public >= 0 && number >= 0)
 		cosy_mount_id_offset = number - public;
+	cosy_mount_lock = cosy_unexported_data("mount_lock");
 }

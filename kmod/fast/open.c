@@ -20,6 +20,7 @@
 #include "fast/lookup.h"
 #include "fast/next.h"
 #include "fast/open.h"
+#include "fast/prefix.h"
 #include "run/dispatch.h"
 
 /*
@@ -173,16 +174,9 @@ static bool mount_stays(const struct cosy_activation *run, const struct vfsmount
 /* Does the same for the mount of the entry found last, which a name may have crossed. */
 static bool child_stays(const struct cosy_activation *run)
 {
-	const struct cosy_prefix *prefix = &run->names.prefix;
 	const struct vfsmount *mnt = run->names.child.mnt;
-	u32 i;
 
-	if (mount_stays(run, mnt))
-		return true;
-	for (i = 0; (run->held & COSY_HELD_PREFIX) && i < prefix->depth; i++)
-		if (prefix->mount[i] == mnt)
-			return true;
-	return false;
+	return mount_stays(run, mnt) || cosy_prefix_crosses(run, mnt);
 }
 
 /*
@@ -194,8 +188,7 @@ static void directory_forget(struct cosy_activation *run, s32 number)
 	const struct cosy_names *names = &run->names;
 
 	run->held &= ~COSY_HELD_AGREED;
-	if ((run->held & COSY_HELD_PREFIX) && !mount_stays(run, names->prefix.base.mnt))
-		cosy_prefix_drop(run);
+	cosy_prefix_drop_unless(run, mount_stays);
 	if ((run->held & COSY_HELD_CHILD) &&
 	    (names->child_dirfd == number ||
 	     (names->child_dirfd == COSY_NO_DIRFD && !child_stays(run))))

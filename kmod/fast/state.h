@@ -88,19 +88,26 @@ struct cosy_cursors {
 /* cosy_names.child_dirfd that no call's argument is. */
 #define COSY_NO_DIRFD S64_MIN
 
-/* Directories that a name of several components is known to lead through: see lookup.c. */
+/* Directories that a name of several components is known to lead through: see prefix.c. */
 #define COSY_PREFIX_DEPTH 8
 #define COSY_PREFIX_TEXT  192 /* whole words */
 
 struct cosy_prefix {
-	struct path base; /* where the names begin; only compared */
-	struct path dir;  /* the last directory */
-	u32 depth;
+	struct path base;		     /* where the names begin; only compared */
+	u32 depth;			     /* components; 0: nothing is kept */
 	u32 end[COSY_PREFIX_DEPTH];	     /* of each component, in the text */
 	unsigned int seq[COSY_PREFIX_DEPTH]; /* of each entry's sequence counter */
 	struct dentry *entry[COSY_PREFIX_DEPTH];
 	struct vfsmount *mount[COSY_PREFIX_DEPTH]; /* on each entry: a reference; NULL: none */
+	u32 mounts[COSY_PREFIX_DEPTH];		   /* cosy_mounts_now() when that was found */
 	u8 text[COSY_PREFIX_TEXT] __aligned(8);	   /* of the components kept, each with its slash */
+};
+
+/* So many, for programs that ask for names in two directories by turns. */
+struct cosy_prefixes {
+	struct cosy_prefix each[2];
+	u32 last; /* the one that was used last ... */
+	u32 idle; /* ... and so many names in a row went by it */
 };
 
 struct cosy_names {
@@ -124,9 +131,10 @@ struct cosy_names {
 	u8 strangers;
 	s64 child_dirfd;
 	const struct path *child_dir;
-	struct cosy_prefix prefix; /* with COSY_HELD_PREFIX */
-	struct path pwd;	   /* with COSY_HELD_PWD: the current directory, references */
-	struct path root;	   /* with COSY_HELD_ROOT: the root directory, the same */
+	struct cosy_prefixes *prefixes; /* with COSY_HELD_PREFIX; NULL until one is made */
+	struct path prefix_dir;		/* where the last one led to */
+	struct path pwd;		/* with COSY_HELD_PWD: the current directory, references */
+	struct path root;		/* with COSY_HELD_ROOT: the root directory, the same */
 };
 
 /* --- attributes.h ------------------------------------------------------------------------- */

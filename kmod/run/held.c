@@ -7,7 +7,7 @@
  * meanwhile a kept mount could not be unmounted, and a kept entry's file would not go when it is
  * unlinked.  Before some calls the references to directories stay (is_brief): those of the
  * current directory and the root, which the process has itself, and the directories of names with
- * several components (fast/lookup.c) unless a name went over a mount on which the process has
+ * several components (fast/prefix.c) unless a name went over a mount on which the process has
  * nothing open.  The next call by name checks each of them again.
  */
 #include <linux/fcntl.h>
@@ -20,6 +20,7 @@
 #include "fast/folio_cursor.h"
 #include "fast/lookup.h"
 #include "fast/page_cache.h"
+#include "fast/prefix.h"
 #include "run/held.h"
 #include "view/view.h"
 
@@ -158,15 +159,20 @@ static bool mount_is_open(const struct vfsmount *mount, u32 closing)
  */
 static bool mounts_are_own(const struct cosy_activation *run, u32 closing)
 {
-	const struct cosy_prefix *prefix = &run->names.prefix;
-	u32 i;
+	const struct cosy_prefix *prefix;
+	u32 i, j;
 
 	/* Else another thread may go to another directory, or close one, meanwhile. */
 	if (READ_ONCE(current->fs->users) != 1 || atomic_read(&current->files->count) != 1)
 		return false;
-	for (i = 0; (run->held & COSY_HELD_PREFIX) && i < prefix->depth; i++)
-		if (prefix->mount[i] && !mount_is_open(prefix->mount[i], closing))
-			return false;
+	if (!(run->held & COSY_HELD_PREFIX))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(run->names.prefixes->each); i++) {
+		prefix = run->names.prefixes->each + i;
+		for (j = 0; j < prefix->depth; j++)
+			if (prefix->mount[j] && !mount_is_open(prefix->mount[j], closing))
+				return false;
+	}
 	return true;
 }
 

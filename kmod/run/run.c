@@ -20,6 +20,7 @@
 #include "fast/folio_cursor.h"
 #include "fast/fresh.h"
 #include "fast/guard.h"
+#include "fast/prefix.h"
 #include "load/recall.h"
 #include "load/program.h"
 #include "memory/access.h"
@@ -297,6 +298,8 @@ static long run_program(struct cosy_context *context, struct cosy_program *prog,
 		cosy_held_drop(&run);
 	if (run.views)
 		cosy_views_free(&run);
+	if (run.names.prefixes)
+		cosy_prefixes_free(&run);
 
 	run_count(context, &run);
 	if (prog->followed)

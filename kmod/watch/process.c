@@ -12,12 +12,12 @@
 #include <linux/seqlock.h>
 #include <linux/user_namespace.h>
 #include "compat/compat.h"
+#include "fast/mount.h"
 #include "kernel/symbols.h"
 #include "kernel/types.h"
 #include "watch/process.h"
 
 static long mount_namespace_offset __ro_after_init; /* from a struct vfsmount */
-static const seqlock_t *mount_lock_address __ro_after_init;
 /* Members of a mount namespace: what its references are to, and the queue. */
 static long namespace_common_offset __ro_after_init, namespace_queue_offset __ro_after_init;
 static const struct proc_ns_operations *namespace_operations __ro_after_init;
@@ -32,7 +32,7 @@ bool cosy_watch_mount_is_own(const struct vfsmount *mnt)
 
 void cosy_watch_settle_mounts(void)
 {
-	read_seqbegin(mount_lock_address);
+	read_seqbegin(cosy_mount_lock);
 	/* Pairs with the end of the change. */
 	smp_rmb();
 }
@@ -173,6 +173,5 @@ const char *__init cosy_watch_process_init(void)
 	namespace_operations = cosy_unexported_data("mntns_operations");
 	if (!namespace_operations)
 		return "mntns_operations is not found";
-	mount_lock_address = cosy_unexported_data("mount_lock");
-	return mount_lock_address ? NULL : "mount_lock is not found";
+	return cosy_mount_lock ? NULL : "mount_lock is not found";
 }

@@ -187,24 +187,31 @@ static void mount_over(unsigned int turn)
 		_exit(1);
 }
 
-/* Checks that a process that has seen that a change is done finds the other file. */
-static void follow_at(const char *what, void (*make)(unsigned int), int dirfd, const char *name)
+/*
+ * Checks that a process that has seen that a change is done finds the other file.  Looks at `beside`,
+ * a name in another directory, by turns.
+ */
+static void follow_at(const char *what, void (*make)(unsigned int), int dirfd, const char *name,
+		      const char *beside)
 {
 	struct cosy_stats before = counts();
-	unsigned long late = 0, followed = 0;
+	unsigned long late = 0, followed = 0, lost = 0;
 	pid_t pid;
 
 	pid = changes_start(make);
 	for (unsigned int turn = 1; turn <= 40; turn++) {
 		unsigned int done = 0;
-		struct stat st;
+		struct stat st, aside;
 
 		COSY_START;
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 4; i++) {
 			fstatat(dirfd, name, &st, 0);
+			lost += fstatat(AT_FDCWD, beside, &aside, 0) || aside.st_size != 9;
+		}
 		change->asked = turn;
 		for (long i = 0; i < 2000000 && !done; i++) {
 			done = change->done == turn;
+			lost += fstatat(AT_FDCWD, beside, &aside, 0) || aside.st_size != 9;
 			if (fstatat(dirfd, name, &st, 0))
 				st.st_size = 0;
 		}
@@ -213,13 +220,16 @@ static void follow_at(const char *what, void (*make)(unsigned int), int dirfd, c
 		late += done && st.st_size != 1 + turn % 2;
 	}
 	changes_stop(pid);
-	CHECK(followed == 40 && !late, "%s: %lu followed, %lu late", what, followed, late);
+	CHECK(followed == 40 && !late && !lost, "%s: %lu followed, %lu late; beside it %lu lost",
+	      what, followed, late, lost);
 	CHECK_FAST(before, 100);
 }
 
 static void follow(const char *what, void (*make)(unsigned int))
 {
-	follow_at(what, make, AT_FDCWD, "change/b/x");
+	follow_at(what, make, AT_FDCWD, "change/b/x", "plain");
+	follow_at(what, make, AT_FDCWD, "change/b/x", "beside/d/x");
+	follow_at(what, make, AT_FDCWD, "change/b/x", "beside/m/x");
 }
 
 /* Moves the directory back and forth between two others. */
@@ -252,27 +262,39 @@ static void following(void)
 	path_make("change/c/x");
 	path_make("other/b/x");
 	MUST(!truncate("change/b/x", 1) && !truncate("change/c/x", 2) && !truncate("other/b/x", 2));
+	path_make("beside/d/x");
+	path_make("beside/m/x");
+	if (!geteuid())
+		MUST(!mount("none", "beside/m", "tmpfs", 0, NULL));
+	path_make("beside/m/x");
+	file_make("plain", 9);
+	MUST(!truncate("beside/d/x", 9) && !truncate("beside/m/x", 9));
 	follow("names exchanged", exchange_names);
 	follow("renamed", rename_names);
 	follow("names exchanged above", exchange_above);
-	follow_at("exchanged below", exchange_names, AT_FDCWD, "change/c/../b/x");
+	follow_at("exchanged below", exchange_names, AT_FDCWD, "change/c/../b/x", "plain");
 	MUST(!mkdir("change/b/in", 0755));
 	in = open("change/b/in", O_RDONLY | O_DIRECTORY);
-	follow_at("moved from below", move_directory, in, "../x");
+	follow_at("moved from below", move_directory, in, "../x", "beside/d/x");
 	MUST(!close(in) && !rmdir("change/b/in"));
 	path_make("change/one");
 	path_make("change/two");
 	MUST(!truncate("change/one", 1) && !truncate("change/two", 2) &&
 	     !symlink("one", "change/link"));
-	follow_at("another link", link_replace, AT_FDCWD, "change/link");
+	follow_at("another link", link_replace, AT_FDCWD, "change/link", "plain");
 	MUST(!unlink("change/link") && !unlink("change/one") && !unlink("change/two"));
 	if (!geteuid()) {
 		follow("mounted over", mount_over);
 		follow("file mounted over", mount_over_file);
 	}
+	if (!geteuid())
+		MUST(!umount("beside/m"));
+	path_remove("beside/m/x");
+	path_remove("beside/d/x");
 	path_remove("change/c/x");
 	path_remove("change/b/x");
 	path_remove("other/b/x");
+	MUST(!unlink("plain"));
 	munmap(change, 4096);
 }
 
@@ -304,8 +326,9 @@ static void unmounted(void)
 
 /*
  * Does the same where nothing but a descriptor leads there: no reference to the directory is held.
+ * Goes by `beside`, a descriptor, by turns.
  */
-static void unmounted_by_descriptor(void)
+static void unmounted_by_descriptor(int beside)
 {
 	long r = 0, gone = -1;
 	struct stat st;
@@ -318,8 +341,11 @@ static void unmounted_by_descriptor(void)
 	outer = open("left/a", O_RDONLY | O_DIRECTORY);
 	MUST(outer >= 0);
 	COSY_START;
-	for (int i = 0; i < 8; i++)
+	r += fstatat(beside, "a/b/x", &st, 0);
+	for (int i = 0; i < 8; i++) {
+		r += fstatat(beside, "a/b/x", &st, 0);
 		r += fstatat(outer, "b/x", &st, 0);
+	}
 	r += close(outer);
 	gone = umount2("left", 0);
 	COSY_END;
@@ -495,7 +521,8 @@ static void mount_given_back(void)
 	COSY_START;
 	for (int i = 0; i < 4; i++)
 		r += fstatat(AT_FDCWD, "over/a/x", &st, 0);
-	r += fstatat(AT_FDCWD, "one/a/x", &st, 0);
+	for (int i = 0; i < 100; i++)
+		r += fstatat(AT_FDCWD, "one/a/x", &st, 0);
 	change->asked = 1;
 	for (long i = 0; i < 2000000 && !done; i++) {
 		done = change->done == 1;
@@ -595,7 +622,8 @@ int main(void)
 	protected_links("0");
 	following();
 	unmounted();
-	unmounted_by_descriptor();
+	unmounted_by_descriptor(dir);
+	unmounted_by_descriptor(AT_FDCWD);
 	through_mounts();
 	mount_given_back();
 	tree_remove();

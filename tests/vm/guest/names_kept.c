@@ -257,8 +257,12 @@ static void serve(int fd)
 
 /* --- Changes during a call ---------------------------------------------------------------------- */
 
-/* Looks for a name three times, then once more after a call during which a change is made. */
-static int look_around(const char *name, const char *asked, off_t sizes[4], bool again)
+/*
+ * Looks for a name three times, by turns with `beside`, then once more after a call during which a
+ * change is made.
+ */
+static int look_around(const char *beside, const char *name, const char *asked, off_t sizes[4],
+		       bool again)
 {
 	int made = 0;
 
@@ -268,6 +272,8 @@ static int look_around(const char *name, const char *asked, off_t sizes[4], bool
 
 		if (i == 3)
 			made = mkdirat(AT_FDCWD, asked, 0755);
+		else
+			fstatat(AT_FDCWD, beside, &st, 0);
 		if (i < 3 || again)
 			sizes[i] = fstatat(AT_FDCWD, name, &st, 0) ? -1 : st.st_size;
 	}
@@ -275,19 +281,26 @@ static int look_around(const char *name, const char *asked, off_t sizes[4], bool
 	return made;
 }
 
-static void changes_during(enum change change, const char *name, const char *asked, off_t before,
-			   off_t after, bool again)
+static void changes_beside(const char *beside, enum change change, const char *name,
+			   const char *asked, off_t before, off_t after, bool again)
 {
 	off_t sizes[4] = { 0 };
 
 	shared->change = change;
 	shared->error = 1;
 	/* FUSE does not make directories here. */
-	CHECK(look_around(name, asked, sizes, again) == -1, "change %d: a directory", change);
+	CHECK(look_around(beside, name, asked, sizes, again) == -1, "change %d: a directory",
+	      change);
 	CHECK(!shared->error, "change %d: error %d", change, -shared->error);
 	CHECK(sizes[0] == before && sizes[1] == before && sizes[2] == before, "change %d: before",
 	      change);
 	CHECK(!again || sizes[3] == after, "change %d: %ld after it", change, (long)sizes[3]);
+}
+
+static void changes_during(enum change change, const char *name, const char *asked, off_t before,
+			   off_t after, bool again)
+{
+	changes_beside(name, change, name, asked, before, after, again);
 }
 
 static void m_mount(void)
@@ -393,6 +406,8 @@ static void changes_are_seen(void)
 	changes_during(EXCHANGE, "a/d/f", "fuse/exchange", 1, 2, true);
 	m_mount();
 	changes_during(UNMOUNT, "m/d/d/f", "fuse/unmount", 4, -1, true);
+	m_mount();
+	changes_beside("a/d/f", UNMOUNT, "m/d/d/f", "fuse/unmount", 4, -1, true);
 	sharers_leave();
 	fuse_unmount("fuse", server);
 }
