@@ -447,6 +447,13 @@ MUTANTS = [
         "u64 cosy_op_divide_error(struct cosy_activation *run, u64 *r)\n{\n",
         by="fault_divide",
     ),
+    Mutant(
+        "operation-call-out",
+        "kmod/memory/operations.c",
+        "\tcosy_leave_at(run, COSY_LEFT_NATIVE, run->insn, 0);\n",
+        "",
+        by="kmod_leave",
+    ),
     # Operations on memory
     Mutant(
         "memory-below",
