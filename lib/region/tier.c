@@ -312,15 +312,14 @@ static bool history_advises_compiling(const struct cosy_region *region,
 
 /*
  * True if the history advises to compile in the background: as many processes as went as far
- * before, and this one, would save what it costs.  The savings count in full, since a wrong
- * estimate costs the share of one run.
+ * before, and this one, would save what it costs.
  */
 static bool history_advises_background(const struct cosy_region *region,
 				       const struct cosy_region *owner, int64_t saved,
 				       int64_t expected, const struct cosy_recall *recall)
 {
 	int64_t cost = tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
-	int64_t gain = expected - tier_seen_cost(owner);
+	int64_t gain = expected / 2 - tier_seen_cost(owner);
 	unsigned int now = levels_of(saved);
 
 	return now && gain > 0 && gain * (recall->reached[now - 1] + 1) >= cost &&
