@@ -264,9 +264,12 @@ static void serve(int fd)
 static int look_around(const char *beside, const char *name, const char *asked, off_t sizes[4],
 		       bool again)
 {
+	struct stat first;
 	int made = 0;
 
 	COSY_START;
+	/* The first call by name is ordinary. */
+	fstatat(AT_FDCWD, beside, &first, 0);
 	for (int i = 0; i < 4; i++) {
 		struct stat st;
 
