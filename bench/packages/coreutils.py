@@ -50,7 +50,96 @@ def fts(file: str) -> tuple[Edit, ...]:
 # --exclude names.
 _DU = Edit("src/du.c", "  int bit_flags = FTS_NOSTAT;\n", "  int bit_flags = 0;\n")
 
-# wc asks for the attributes of all operands before it reads the first.
+# wc asks for the attributes of all operands before it reads the first.  It opens, reads and closes
+# each in turn; when only lines and bytes are counted the marked one reads up to 64 small files in one
+# region, and counts them from there.
+_WC_AHEAD = r"""
+#define AHEAD 64
+
+/* Operands that are read before their turn.  */
+static struct
+{
+  size_t first, count;
+  char const *name[AHEAD];
+  size_t size[AHEAD];           /* 0: it is not to be read */
+  char const *data[AHEAD];      /* null: it was not read */
+  char space[256 << 10];
+  char const *at;               /* what the counting goes on with, and how much it is */
+  size_t left;
+} ahead;
+
+extern size_t
+wc_read (int fd, void *buf, size_t size)
+{
+  if (0 <= fd)
+    return safe_read (fd, buf, size);
+  if (ahead.left < size)
+    size = ahead.left;
+  memcpy (buf, ahead.at, size);
+  ahead.at += size;
+  ahead.left -= size;
+  return size;
+}
+
+/* Read operands from number FIRST on.  */
+static void
+ahead_read (char *const *file, struct fstatus const *fstatus, size_t first, size_t nfiles)
+{
+  size_t left = sizeof ahead.space, i;
+  char *data = ahead.space;
+
+  for (i = 0; i < AHEAD && first + i < nfiles; i++)
+    {
+      struct fstatus const *f = &fstatus[first + i];
+      ahead.name[i] = file[first + i];
+      ahead.data[i] = NULL;
+      ahead.size[i] = 0;
+      if (f->failed || ! S_ISREG (f->st.st_mode) || STREQ (file[first + i], "-")
+          || sizeof ahead.space / 4 < f->st.st_size)
+        continue;
+      if (left < f->st.st_size)
+        break;
+      ahead.size[i] = f->st.st_size;
+      left -= f->st.st_size;
+    }
+  ahead.first = first;
+  ahead.count = i;
+
+  COSY_START;
+  for (i = 0; i < ahead.count; i++)
+    {
+      size_t size = ahead.size[i];
+      if (size == 0)
+        continue;
+      int fd = open (ahead.name[i], O_RDONLY);
+      if (fd < 0)
+        continue;
+      char end;
+      bool good = read (fd, data, size) == size && read (fd, &end, 1) == 0;
+      if (close (fd) == 0 && good)
+        {
+          ahead.data[i] = data;
+          data += size;
+        }
+    }
+  COSY_END;
+}
+
+/* Return true if operand NUMBER was read, and is to be counted next.  */
+static bool
+ahead_take (char *const *file, struct fstatus const *fstatus, size_t number, size_t nfiles)
+{
+  if (nfiles < 2 || ! print_lines || print_words || print_chars || print_linelength)
+    return false;
+  if (ahead.first + ahead.count <= number)
+    ahead_read (file, fstatus, number, nfiles);
+  number -= ahead.first;
+  ahead.at = ahead.data[number];
+  ahead.left = ahead.size[number];
+  return ahead.at;
+}
+
+"""
 _WC = (
     after("src/wc.c", "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
     Edit(
@@ -62,6 +151,30 @@ _WC = (
         "src/wc.c",
         "                             : stat (file[i], &fstatus[i].st));\n",
         "                             : stat (file[i], &fstatus[i].st));\n      COSY_END;\n",
+    ),
+    before(
+        "src/wc.c",
+        "static bool\nwc_lines (char const *file, int fd, uintmax_t *lines_out, uintmax_t *bytes_out)\n{",
+        _WC_AHEAD.lstrip("\n"),
+    ),
+    Edit(
+        "src/wc.c",
+        "safe_read (fd, buf, BUFFER_SIZE)) > 0)\n    {\n\n      if (bytes_read == SAFE_READ_ERROR)",
+        "wc_read (fd, buf, BUFFER_SIZE)) > 0)\n    {\n\n      if (bytes_read == SAFE_READ_ERROR)",
+    ),
+    after("src/wc_avx2.c", '#include "safe-read.h"\n', "extern size_t wc_read (int fd, void *buf, size_t size);\n"),
+    Edit("src/wc_avx2.c", "safe_read (fd, avx_buf, sizeof (avx_buf))", "wc_read (fd, avx_buf, sizeof (avx_buf))"),
+    Edit(
+        "src/wc.c",
+        "  if (!count_bytes || count_chars || print_lines || count_complicated)\n",
+        "  if (0 <= fd && (!count_bytes || count_chars || print_lines || count_complicated))\n",
+    ),
+    Edit(
+        "src/wc.c",
+        "      else\n        ok &= wc_file (file_name, &fstatus[nfiles ? i : 0]);\n",
+        "      else if (ahead_take (files, fstatus, i, nfiles))\n"
+        "        ok &= wc (-1, file_name, &fstatus[i], 0);\n"
+        "      else\n        ok &= wc_file (file_name, &fstatus[nfiles ? i : 0]);\n",
     ),
 )
 
