@@ -18,7 +18,14 @@
 static u32 last_slash(const u8 *path, u32 length)
 {
 	u32 i = length;
+	u64 hits;
 
+	for (; i >= COSY_WORD; i -= COSY_WORD) {
+		hits = cosy_zeroes_exactly(load_unaligned_zeropad(path + i - COSY_WORD) ^
+					   '/' * COSY_ONES);
+		if (hits)
+			return i - COSY_WORD + __fls(hits) / BITS_PER_BYTE;
+	}
 	while (i)
 		if (path[--i] == '/')
 			return i;

@@ -93,6 +93,12 @@ static __always_inline void cosy_pwd_get(struct cosy_activation *run, struct cos
 	}
 }
 
+/* Returns whether the name that was found last had several components. */
+static __always_inline bool cosy_last_was_below(const struct cosy_activation *run)
+{
+	return (run->held & COSY_HELD_CHILD) && run->names.child_dirfd == COSY_NO_DIRFD;
+}
+
 static __always_inline void cosy_directory_put(s32 dirfd, struct cosy_found *found)
 {
 	if (dirfd != AT_FDCWD)
@@ -147,7 +153,7 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 		ret->dir = &fd_file(ret->fd)->f_path;
 		ret->stays = cosy_fd_is_borrowed(ret->fd);
 	}
-	if (unlikely(!cosy_name_get(run, address, copy, &copied, &name))) {
+	if (!cosy_name_get(run, address, cosy_last_was_below(run), copy, &copied, &name)) {
 		result = cosy_path_enter(run, address, copy, copied, ret, &name);
 		if (result)
 			goto out;

@@ -47,10 +47,11 @@ static __always_inline u32 cosy_component_length(const u8 *at, u32 max)
  * `copy`, of which `*copied` is the length, or a negative errno; 0: there is no copy.  In place it
  * may change at any time: what is found then is another name of the same directory, but that
  * nothing is found says nothing (cosy_missing_again).  False, with
- * no guard counted: it is not one component, or cannot be read.
+ * no guard counted: it is not one component, or cannot be read.  With `several` it is likely to
+ * have several, so none is looked for.
  */
-static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
-					  long *copied, struct qstr *ret)
+static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, bool several,
+					  u8 *copy, long *copied, struct qstr *ret)
 {
 	const struct cosy_program *prog = run->prog;
 	u64 offset = cosy_buffer_offset(prog, address);
@@ -59,13 +60,15 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
 	*copied = 0;
 
 	if (likely(cosy_buffer_has_byte(prog, offset))) {
+		if (several)
+			return false;
 		offset = cosy_buffer_mask(prog, offset);
 		ret->name = prog->buffer + offset;
 		length = cosy_component_length(ret->name, min_t(u64, prog->buffer_size - offset,
 								NAME_MAX + 1));
 	} else {
 		*copied = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
-		if (unlikely(*copied < 0))
+		if (several || unlikely(*copied < 0))
 			return false;
 		ret->name = copy;
 		length = cosy_component_length(copy, min_t(u32, *copied + 1, NAME_MAX + 1));

@@ -40,7 +40,7 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 add
 
 	if (unlikely(!at))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	if (!cosy_name_get(run, address, copy, &copied, &name))
+	if (!cosy_name_get(run, address, false, copy, &copied, &name))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	error = cosy_may_search(dir);
 	if (unlikely(error))

@@ -606,6 +606,46 @@ static void tree_remove(void)
 	CHECK(access("a", F_OK), "cleaning up");
 }
 
+#define LENGTHS 18
+
+/* Names whose slash lies at each place in a word; those that begin with a dot look like one. */
+static void slashes(void)
+{
+	char(*names)[LENGTHS][40] = cosy_malloc(LENGTHS * sizeof(*names));
+	struct cosy_stats before;
+	long wrong = 0;
+
+	MUST(names);
+	for (int d = 1; d < LENGTHS; d++)
+		for (int n = 1; n < LENGTHS; n++) {
+			char *at = names[d][n];
+
+			memset(at, 'd', d);
+			at[d] = '/';
+			memset(at + d + 1, n % 2 ? 'x' : '.', n);
+			strcpy(at + d + n, "f");
+			path_make(at);
+			MUST(!truncate(at, d * LENGTHS + n));
+		}
+	before = counts();
+	COSY_START;
+	for (int d = 1; d < LENGTHS; d++)
+		for (int n = 1; n < LENGTHS; n++) {
+			struct stat st = { 0 };
+
+			if (fstatat(AT_FDCWD, names[d][n], &st, 0) || st.st_size != d * LENGTHS + n)
+				wrong++;
+		}
+	COSY_END;
+	CHECK(!wrong, "%ld of %d names led elsewhere", wrong, (LENGTHS - 1) * (LENGTHS - 1));
+	/* The first calls of a RUN are ordinary. */
+	CHECK_FAST(before, (LENGTHS - 2) * (LENGTHS - 1));
+	for (int d = 1; d < LENGTHS; d++)
+		for (int n = 1; n < LENGTHS; n++)
+			path_remove(names[d][n]);
+	cosy_free(names);
+}
+
 int main(void)
 {
 	directory_enter();
@@ -613,6 +653,7 @@ int main(void)
 	MUST(dir >= 0);
 	tree_make();
 	all_paths();
+	slashes();
 	from_two_directories();
 	searching();
 	onto_mounts();

@@ -207,6 +207,13 @@ MUTANTS = [
     Mutant(
         "prefix-same", "kmod/fast/prefix.c", "prefix->end[i] < same &&", "prefix->end[i] <= same &&", by="fast_path"
     ),
+    Mutant(
+        "last-slash",
+        "kmod/fast/lookup.c",
+        "cosy_zeroes_exactly(load_unaligned_zeropad(path",
+        "cosy_zeroes(load_unaligned_zeropad(path",
+        by="fast_path",
+    ),
     Mutant("prefix-drop", "kmod/run/held.c", "cosy_prefix_drop(run);", "", by="fast_path"),
     Mutant(
         "prefix-mounts",
