@@ -20,6 +20,7 @@
 
 #define SHARED_SLICE   (256u << 10) /* at most; the first thread's is reserved, see heap.h */
 #define MIN_SLICE      (16u << 10)
+#define SMALL_FRAME    256	  /* of which a slice of MIN_SLICE has room for enough */
 #define OTHER_SLICE    (1u << 20) /* address space only, until used */
 #define MAX_SOFT_STACK (64ul << 20)
 #define MAX_MAIN_STACK (64ul << 20)
@@ -79,14 +80,26 @@ static void thread_find_stack(struct libcosy_thread *thread)
 		thread->stack_low = thread->stack_high = 0;
 }
 
-/* Each thread takes at most 25 % of the free part, so that many threads get some. */
-static void thread_find_slices(struct libcosy_thread *thread)
+/*
+ * Returns how much of the buffer a further thread takes: at most 25 % of the free part, so that many
+ * threads get some.  The front must cover all slices that are used, and the kernel allocates it, so
+ * small frames get small slices.
+ */
+static uint64_t slice_share(void)
 {
 	uint64_t share = libcosy_heap_room() / 4 & ~(PAGE - 1);
+	uint64_t most = __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED) <= SMALL_FRAME
+				? MIN_SLICE
+				: SHARED_SLICE;
+
+	return share < most ? share : most;
+}
+
+static void thread_find_slices(struct libcosy_thread *thread)
+{
+	uint64_t share = slice_share();
 	struct libcosy_slice *slice = &thread->slice[0];
 
-	if (share > SHARED_SLICE)
-		share = SHARED_SLICE;
 	slice->base = libcosy_heap_take_reserved(&slice->whole);
 	for (; share >= MIN_SLICE && !slice->base; share /= 2) {
 		slice->base = libcosy_heap_alloc(share);

@@ -359,10 +359,9 @@ static __attribute__((noinline)) struct libcosy_thread *frame_find_thread(uint64
 	bool open = libcosy_generation();
 
 	/* Until some region has earned a context, locals gain nothing in the buffer. */
-	if (!open && !libcosy_settings_force()) {
-		libcosy_note_frame(size);
+	libcosy_note_frame(size);
+	if (!open && !libcosy_settings_force())
 		return NULL;
-	}
 	if (!libcosy_context_open() || (open && !libcosy_context_lets()))
 		return NULL;
 	return libcosy_thread();

@@ -11,6 +11,7 @@
 #include "memory/heap.h"
 #include "process/settings.h"
 #include "process/stacks.h"
+#include "process/context.h"
 #include "process/thread.h"
 
 #include "check.h"
@@ -220,6 +221,33 @@ static void thread_exits(void)
 	CHECK_EQ(libcosy_heap_room(), room);
 }
 
+static void *measure_slice(void *ret)
+{
+	struct libcosy_thread *thread = libcosy_thread();
+
+	MUST(thread);
+	*(uint64_t *)ret = thread->slice[0].whole;
+	return NULL;
+}
+
+static uint64_t slice_of_thread(void)
+{
+	pthread_t thread;
+	uint64_t whole;
+
+	MUST(!pthread_create(&thread, NULL, measure_slice, &whole) && !pthread_join(thread, NULL));
+	return whole;
+}
+
+/* Checks that threads take little of the buffer until there are frames that need more. */
+static void small_frames(void)
+{
+	libcosy_note_frame(200);
+	CHECK_EQ(slice_of_thread(), 16 << 10);
+	libcosy_note_frame(4096);
+	CHECK(slice_of_thread() > 32 << 10);
+}
+
 int main(void)
 {
 	void *range =
@@ -239,5 +267,6 @@ int main(void)
 	full();
 	interrupted();
 	thread_exits();
+	small_frames();
 	return check_result();
 }
