@@ -39,16 +39,16 @@ long next_error(long ret)
  */
 enum { KNOWN = 8 };
 
-static struct object known[KNOWN];
+static struct next_object known[KNOWN];
 static bool is_known[KNOWN];
 
-/* Returns what is known of `map`, the object number `i` after this library, which may be in `room`. */
-static const struct object *object_at(const struct link_map *map, unsigned int i,
-				      struct object *room)
+const struct next_object *next_object(const struct link_map *map, unsigned int i,
+				      struct next_object *room)
 {
 	if (i < KNOWN && __atomic_load_n(&is_known[i], __ATOMIC_ACQUIRE))
 		return &known[i];
-	object_read(map, room);
+	object_read(map, &room->object);
+	room->is_libc = object_is_same(room->object.name, LIBC);
 	if (i < KNOWN) {
 		/* Other threads may do the same, and write what is there already. */
 		known[i] = *room;
@@ -64,12 +64,12 @@ static void *objects_find(const struct link_map *own, const char *name, uint32_t
 	bool is_libc = false;
 
 	for (unsigned int i = 0; map && !is_libc; i++, map = map->l_next) {
-		struct object room;
-		const struct object *object = object_at(map, i, &room);
+		struct next_object room;
+		const struct next_object *next = next_object(map, i, &room);
 		void *found;
 
-		is_libc = object_is_same(object->name, LIBC);
-		found = object_find_hashed(object, name, hash);
+		is_libc = next->is_libc;
+		found = object_find_hashed(&next->object, name, hash);
 		if (found)
 			return found;
 	}
@@ -137,16 +137,17 @@ COLD bool next_is_libc(void)
 {
 	static enum { UNREAD, YES, NO } state;
 	const struct link_map *own, *map;
-	struct object object;
+	struct next_object room;
 	bool other = true;
 
 	if (state != UNREAD)
 		return state == YES;
-	own = loaded_own();
-	for (map = own; map && map->l_next; map = map->l_next) {
-		object_read(map->l_next, &object);
-		other = !object_is_same(object.name, LIBC);
-		if (!other || object_interposes(&object, DIRECT))
+	map = own = loaded_own();
+	for (unsigned int i = 0; map && (map = map->l_next); i++) {
+		const struct next_object *next = next_object(map, i, &room);
+
+		other = !next->is_libc;
+		if (!other || object_interposes(&next->object, DIRECT))
 			break;
 	}
 	other = other || earlier_interposes(own);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "likely.h"
+#include "object.h"
 #include "syscall.h"
 
 #pragma GCC visibility push(hidden)
@@ -26,6 +27,19 @@
  * handler or child.
  */
 void *next_find(const char *name);
+
+/* An object that the dynamic linker has loaded after this library. */
+struct next_object {
+	struct object object;
+	bool is_libc;
+};
+
+/*
+ * Returns what is known of `map`, the object number `i` after this library, from 0 on.  It is read once
+ * and kept, or is in `room`.
+ */
+const struct next_object *next_object(const struct link_map *map, unsigned int i,
+				      struct next_object *room);
 
 /* Finds a variable of libc's, wherever the program has it; NULL if there is none. */
 void *next_variable(const char *name);

@@ -37,6 +37,8 @@ static COLD bool file_map(void)
 	if (mapping < 0)
 		return false;
 	vfork_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	/* An emulated processor's exchange would read first: two faults. */
+	*(volatile char *)((struct file_space *)mapping)->table = 0;
 	if (!ATOMIC_EXCHANGE(&file_space, NULL, (struct file_space *)mapping))
 		cosy_syscall3(SYS_munmap, mapping, len, 0);
 	return true;
@@ -53,7 +55,7 @@ static COLD void file_use(unsigned int number)
 
 static inline struct file *file_claim_one(struct file_space *space, unsigned int number)
 {
-	struct file *file = &space->all[number];
+	struct file *file = file_numbered(space, number);
 
 	/* Do not look before: a page that is read and then written is faulted in twice. */
 	if (unlikely(!ATOMIC_EXCHANGE(&file->refs, 0, 1)))
@@ -69,7 +71,7 @@ static COLD struct file *file_claim_any(struct file_space *space)
 	struct file *file = NULL;
 
 	for (unsigned int number = 0; number < FILES && !file; number++)
-		if (!__atomic_load_n(&space->all[number].refs, __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&file_numbered(space, number)->refs, __ATOMIC_RELAXED))
 			file = file_claim_one(space, number);
 	return file;
 }
@@ -480,7 +482,7 @@ unsigned int file_used(void)
 static struct file *file_next_used(unsigned int *number)
 {
 	while (*number < used_numbers) {
-		struct file *file = &file_space->all[(*number)++];
+		struct file *file = file_numbered(file_space, (*number)++);
 
 		if (__atomic_load_n(&file->refs, __ATOMIC_SEQ_CST) > 1)
 			return file;
@@ -533,7 +535,7 @@ void file_share_child(void)
 	sharing = 0;
 	waiting = 0;
 	for (unsigned int number = 0; number < used_numbers; number++) {
-		struct file *file = &file_space->all[number];
+		struct file *file = file_numbered(file_space, number);
 
 		if (!file->refs)
 			continue;

@@ -102,9 +102,13 @@ _Static_assert(offsetof(struct file, window) == 64 && sizeof(struct file) == 128
  * the dynamic linker writes to in any case.
  */
 struct file_space {
+	/* So that the first names and the first files are in one page: each costs a page fault. */
+	char unused[2048];
+	struct file all[FILES];	   /* the last one has number 0 */
 	struct file *table[FILES]; /* what descriptors name; NULL: nothing */
-	struct file all[FILES];
 };
+
+_Static_assert(offsetof(struct file_space, table) % 4096 == 2048, "half a page of each");
 
 extern struct file_space *file_space;
 
@@ -119,7 +123,12 @@ static inline struct file *file_of(int fd)
 
 static inline unsigned int file_number(const struct file *file)
 {
-	return file - file_space->all;
+	return file_space->all + FILES - 1 - file;
+}
+
+static inline struct file *file_numbered(struct file_space *space, unsigned int number)
+{
+	return &space->all[FILES - 1 - number];
 }
 
 static inline uint64_t file_word(struct file *file)

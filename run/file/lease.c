@@ -146,7 +146,7 @@ static void lease_broken(int fd)
 	/* Otherwise ask all of them: the number may mean another file by now. */
 	if (!file || !lease_give_up_fetched(file))
 		for (unsigned int number = 0; number < used; number++)
-			lease_give_up_fetched(&file_space->all[number]);
+			lease_give_up_fetched(file_numbered(file_space, number));
 	/* Only after that: this takes back a signal that is on its way. */
 	if (fd < 0)
 		lease_thread_awake(lease_any_own());
@@ -159,7 +159,7 @@ static void lease_overslept(void)
 
 	leases_lock_take();
 	for (unsigned int number = 0; number < used; number++) {
-		struct file *file = &file_space->all[number];
+		struct file *file = file_numbered(file_space, number);
 
 		if (lease_is_held(file))
 			lease_give_up(file, file->fd);
@@ -175,8 +175,8 @@ static void lease_tell_watchdog(struct watchdog_page **page, struct watchdog_pag
 	leases_lock_take();
 	*page = made;
 	for (unsigned int number = 0; number < used; number++)
-		if (lease_is_held(&file_space->all[number]))
-			watchdog_tell(&file_space->all[number]);
+		if (lease_is_held(file_numbered(file_space, number)))
+			watchdog_tell(file_numbered(file_space, number));
 	leases_lock_drop();
 }
 

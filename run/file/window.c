@@ -139,7 +139,7 @@ static bool window_reclaim(const struct file *wanting)
 
 	for (unsigned int i = 0; i < used; i++) {
 		unsigned int number = __atomic_fetch_add(&hand, 1, __ATOMIC_RELAXED) % used;
-		struct file *file = &file_space->all[number];
+		struct file *file = file_numbered(file_space, number);
 		uint64_t word = file_word(file);
 		bool idle = file->noted == (uint16_t)file->reads, reclaimed;
 

@@ -18,7 +18,8 @@ enum {
 	BUDGET_READ = 96,  /* a READ, */
 	BUDGET_ENTRY = 16, /* and each of its entries */
 	BUDGET_START = 32 * BUDGET_SERVED,
-	BUDGET_AGAIN = 12 * BUDGET_SERVED, /* after a rest */
+	BUDGET_AGAIN = 40 * BUDGET_SERVED, /* after a rest: READs of two parts of a directory */
+	BUDGET_PAYS = 64 * BUDGET_SERVED,  /* more than both: calls have saved it */
 	BUDGET_MAX = 512 * BUDGET_SERVED,
 	REST_MIN = 64, /* calls */
 	REST_MAX = 8192,
@@ -42,8 +43,16 @@ static inline void budget_gain(struct budget *budget, unsigned int served)
 
 	budget->left += BUDGET_SERVED * (int)(served < most ? served : most);
 	/* It pays again. */
-	if (budget->left > BUDGET_START)
+	if (budget->left > BUDGET_PAYS)
 		budget->length = REST_MIN;
+}
+
+/* Returns how many entries a READ may have that the budget pays for, but at least so many. */
+static inline unsigned int budget_affords(const struct budget *budget, unsigned int least)
+{
+	int left = (budget->left - BUDGET_READ) / BUDGET_ENTRY;
+
+	return left > (int)least ? (unsigned int)left : least;
 }
 
 /* To be called when the budget is spent. */

@@ -21,7 +21,8 @@
 #include "syscall.h"
 #include "vfork.h"
 
-unsigned int metadata_turns[METADATA_FDS];
+/* Apart from what each program needs (library.ld): only programs with tables write there. */
+unsigned int metadata_turns[METADATA_FDS] __attribute__((section(".last")));
 
 struct set *sets[SETS];
 uint64_t accounted;
@@ -88,7 +89,6 @@ static struct table *table_make(struct set *set)
 	if (made == TABLES)
 		return NULL;
 	table->dirfd = -1;
-	table->bytes = set->bytes[made];
 	__atomic_store_n(&set->made, made + 1, __ATOMIC_RELAXED);
 	return table;
 }
@@ -177,16 +177,32 @@ static void table_judge(struct set *set, struct table *table)
 	table->count = 0;
 }
 
+static void set_settle(struct set *set)
+{
+	for (struct table *t = set->tables; t < set->tables + set->made; t++)
+		table_settle(set, t);
+}
+
+/* Returns how many entries a READ may have: one alone must not spend what others have saved. */
+static unsigned int set_affords(struct set *set)
+{
+	if (budget_affords(&set->budget, FEWEST) < COSY_WATCH_COUNT)
+		set_settle(set);
+	return budget_affords(&set->budget, FEWEST);
+}
+
 /* Takes from the budget.  When it is spent, the next calls are not tried. */
 static void set_spend(struct set *set, int cost)
 {
 	set->budget.left -= cost;
 	if (likely(set->budget.left >= 0))
 		return;
-	for (struct table *t = set->tables; t < set->tables + set->made; t++)
-		table_settle(set, t);
-	if (set->budget.left < 0)
-		budget_rest(&set->budget);
+	set_settle(set);
+	if (set->budget.left >= 0)
+		return;
+	budget_rest(&set->budget);
+	/* The program may ask in another way afterwards. */
+	set->patience = PATIENCE;
 }
 
 /* True if the table is of a directory above that of the path. */
@@ -197,12 +213,27 @@ static bool table_is_above(const struct table *table, int dirfd, const char *pat
 	       table_has_prefix(table, path, table->prefix);
 }
 
-/* Takes the table that was used least recently, but none of a directory that the program returns to. */
+/* True if the descriptor names something else by now, so that no call can be served any more. */
+static bool table_is_over(const struct table *table)
+{
+	return table->dirfd >= 0 &&
+	       __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_SEQ_CST) != table->turn;
+}
+
+/*
+ * Takes a table that is over; or makes one; or takes the one that was used least recently, but none of
+ * a directory that the program returns to.
+ */
 static struct table *table_oldest(struct set *set, int dirfd, const char *path, unsigned int prefix)
 {
-	/* The first one is made, but may not have been used. */
-	struct table *oldest = set->tables->used ? table_make(set) : NULL;
+	struct table *oldest = NULL;
 
+	for (struct table *t = set->tables; t < set->tables + set->made; t++)
+		if (table_is_over(t))
+			return t;
+	/* The first one is made, but may not have been used. */
+	if (set->tables->used)
+		oldest = table_make(set);
 	if (oldest)
 		return oldest;
 	for (struct table *t = set->tables; t < set->tables + set->made; t++)
@@ -237,8 +268,11 @@ static struct table *table_take_oldest(struct set *set, int dirfd, const char *p
 	oldest->missed = false;
 	memcpy(oldest->text, path, prefix);
 	oldest->text[prefix] = 0;
-	if (dirfd != AT_FDCWD && !metadata_turns[dirfd])
+	if (dirfd == AT_FDCWD)
+		return oldest;
+	if (!metadata_turns[dirfd])
 		__atomic_fetch_add(&metadata_turns[dirfd], 1, __ATOMIC_SEQ_CST);
+	oldest->turn = __atomic_load_n(&metadata_turns[dirfd], __ATOMIC_SEQ_CST);
 	return oldest;
 }
 
@@ -390,16 +424,17 @@ static const struct cosy_watch_entry *table_read(struct set *set, struct table *
 	 * Without an order entries on both sides of the name are read, also at first: before the first
 	 * name of a directory there is no other one, if the program goes by the cache's order.
 	 */
-	unsigned int count = orderly				   ? table->size
-			     : table->size <= COSY_WATCH_COUNT / 2 ? 2 * table->size
-								   : COSY_WATCH_COUNT;
+	unsigned int wanted = orderly				    ? table->size
+			      : table->size <= COSY_WATCH_COUNT / 2 ? 2 * table->size
+								    : COSY_WATCH_COUNT;
+	unsigned int affords = set_affords(set), count = wanted < affords ? wanted : affords;
 	struct cosy_watch_read read = {
 		.size = sizeof(read),
 		.dirfd = table->dirfd,
 		.prefix = table->prefix ? (uintptr_t)table->text : 0,
 		.name = (uintptr_t)name,
 		.entries = (uintptr_t)table->bytes,
-		.entries_size = BYTES,
+		.entries_size = sizeof(table->bytes),
 		.count = count,
 		/* A thread that libc does not know of would use the same set. */
 		.request = (alone() ? COSY_WATCH_ALONE : 0) |

@@ -37,12 +37,13 @@
 
 enum {
 	SETS = 32, /* so that threads seldom share one: a thread may wait for the processor in its set */
-	TABLES = 8,    /* in a set */
-	RECENT = 8,    /* a power of 2 */
-	PREFIX = 248,  /* bytes of a path before the last component */
-	BYTES = 28672, /* of entries in a table */
-	FEWEST = 8,    /* entries of a READ */
-	PATIENCE = 2,  /* names of a directory that are asked for before a READ, at first */
+	TABLES = 8,	 /* in a set */
+	RECENT = 8,	 /* a power of 2 */
+	PREFIX = 248,	 /* bytes of a path before the last component */
+	ROOM = 7 * 4096, /* bytes of a table, */
+	HEAD = 816,	 /* of which its entries have the rest */
+	FEWEST = 8,	 /* entries of a READ */
+	PATIENCE = 2,	 /* names of a directory that are asked for before a READ, at first */
 	MAX_PATIENCE = 64,
 	STREAMS = 4, /* tables of one directory */
 	ORDERLY = 4, /* names that are asked for in order until the next ones are expected */
@@ -86,8 +87,12 @@ struct table {
 	uint8_t links[COSY_WATCH_COUNT]; /* the next one */
 	uint16_t at[COSY_WATCH_COUNT];	 /* entries, in units of 8 bytes */
 	char text[PREFIX + 8];		 /* it is read by words */
-	char *bytes;			 /* of the entries, in the set */
+	/* Of the entries.  A table of few is all in one page: each page costs as much as two calls. */
+	_Alignas(8) char bytes[ROOM - HEAD];
 };
+
+_Static_assert(offsetof(struct table, bytes) == HEAD && sizeof(struct table) == ROOM,
+	       "tables begin at the same place in their pages");
 
 struct set {
 	bool taken;
@@ -101,8 +106,6 @@ struct set {
 	struct table *last;
 	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */
 	struct table tables[TABLES];
-	/* Apart from the tables, so that one that is not used needs no page. */
-	_Alignas(4096) char bytes[TABLES][BYTES];
 };
 
 extern struct set *sets[SETS];

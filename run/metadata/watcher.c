@@ -16,6 +16,7 @@
 #include "loaded.h"
 #include "metadata/metadata.h"
 #include "metadata/watcher.h"
+#include "next.h"
 #include "object.h"
 #include "syscall.h"
 
@@ -60,19 +61,19 @@ static bool stat_is_libc(void)
 					 "statx",      "getxattr",   "lgetxattr",  "listxattr",
 					 "llistxattr", "access",     "faccessat"};
 	enum { COUNT = sizeof(names) / sizeof(*names) };
-	const struct link_map *own = loaded_own(), *at;
+	const struct link_map *at = loaded_own();
 	uint32_t hashes[COUNT];
 
 	for (size_t i = 0; i < COUNT; i++)
 		hashes[i] = object_hash(names[i]);
-	for (at = own ? own->l_next : NULL; at; at = at->l_next) {
-		struct object object;
+	for (unsigned int number = 0; at && (at = at->l_next); number++) {
+		struct next_object room;
+		const struct next_object *next = next_object(at, number, &room);
 
-		object_read(at, &object);
-		if (object_is_same(object.name, "libc.so.6"))
+		if (next->is_libc)
 			return true;
 		for (size_t i = 0; i < COUNT; i++)
-			if (object_find_hashed(&object, names[i], hashes[i]))
+			if (object_find_hashed(&next->object, names[i], hashes[i]))
 				return false;
 	}
 	return false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * watch_order DIR kinds|random: asks for each of many files once, as programs do that do not go
+ * watch_order DIR kinds|sorted|random: asks for each of many files once, as programs do that do not go
  * through directories in order.  watch.sh checks how many calls the library served, and from how many
  * entries.
  *
  *	kinds: files of three kinds, made kind by kind, in turns, as make and ninja ask
+ *	sorted: the same of two kinds, of which one was copied in the order of its names; so part2 is far
+ *		from part3, but part200 is beside part201
  *	random: files of a large directory at random
  */
 #include <fcntl.h>
@@ -54,6 +56,42 @@ static void ask_by_kinds(void)
 		}
 }
 
+/* Returns which part comes at this place in the order of the names, "1", "10", "100", "101" and so on. */
+static int part_sorted(int place)
+{
+	int part = 1;
+
+	while (place--) {
+		if (part * 10 < PARTS) {
+			part *= 10;
+			continue;
+		}
+		while (part % 10 == 9 || part + 1 >= PARTS)
+			part /= 10;
+		part++;
+	}
+	return part;
+}
+
+static void ask_sorted(void)
+{
+	char name[32];
+
+	for (int place = 0; place < PARTS - 1; place++) {
+		part_name(name, 1, part_sorted(place));
+		file_make(name, part_sorted(place));
+	}
+	for (int part = 1; part < PARTS; part++) {
+		part_name(name, 0, part);
+		file_make(name, part);
+	}
+	for (int part = 1; part < PARTS; part++)
+		for (int kind = 0; kind < 2; kind++) {
+			part_name(name, kind, part);
+			file_ask(name, part);
+		}
+}
+
 /* No table has enough of the directory that many of the next names are there. */
 static void ask_at_random(void)
 {
@@ -83,6 +121,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "kinds"))
 		ask_by_kinds();
+	else if (!strcmp(argv[2], "sorted"))
+		ask_sorted();
 	else
 		ask_at_random();
 	if (failures)
