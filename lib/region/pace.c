@@ -24,7 +24,8 @@
 #define WARMED_CALLS   (MEASURED_CALLS / 8)
 /*
  * A region may be slower than its native twin by 1/32, since clocks are not exact.  Few long RUNs,
- * and later windows, may do something else than the native twin did while it was measured: by 1/5.
+ * and later windows, may do something else than the native twin did while it was measured: by 1/5,
+ * or by 1/32 and as much as the native paces differ, where these are known that far.
  */
 #define MANY_RUNS      16
 #define TOLERATED      32
@@ -164,6 +165,39 @@ static uint32_t pace_native(uint64_t from, uint64_t to)
 	return (uint32_t)(sum / (double)(to - from));
 }
 
+/*
+ * Returns by how much the native paces of the levels differ that lead to these savings, but for the
+ * first one, which includes what is made for the first time; UINT32_MAX where less than two are
+ * known, or none of the last half.
+ */
+static uint32_t pace_spread(uint64_t to)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+	unsigned int known = 0;
+	uint64_t last = 0;
+
+	for (unsigned int i = 0; i < COSY_RECALL_LEVELS && last < to; i++) {
+		const uint32_t each = pace.levels[i];
+
+		if (!each)
+			continue;
+		last = COSY_RECALL_LEVEL(i);
+		if (known++) {
+			least = each < least ? each : least;
+			most = each > most ? each : most;
+		}
+	}
+	return known > 2 && last >= to / 2 ? most - least : UINT32_MAX;
+}
+
+uint32_t libcosy_pace_tolerated(uint32_t native, uint64_t to)
+{
+	const uint32_t exact = native / TOLERATED, most = native / TOLERATED_LONG;
+	const uint32_t spread = pace_spread(to);
+
+	return spread < most - exact ? exact + spread : most;
+}
+
 static void window_begin(uint64_t length, bool warm)
 {
 	pace.total += window_saved();
@@ -233,7 +267,9 @@ bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls)
 	}
 	each = pace_of(now - pace.entered, pace.calls * COSY_CALL_PARTS);
 	native = pace_native(pace.total, pace.total + saved);
-	tolerated = native / (pace.later || pace.runs < MANY_RUNS ? TOLERATED_LONG : TOLERATED);
+	tolerated = pace.later || pace.runs < MANY_RUNS
+			    ? libcosy_pace_tolerated(native, pace.total + saved)
+			    : native / TOLERATED;
 	if (each <= native || each - native <= tolerated) {
 		window_next();
 		return false;

@@ -9,9 +9,10 @@
  * short, without the calls that touch its memory first, and each later one ends at a level.  A
  * window is compared with the native pace between the same levels, as a program may do other work
  * later than first.  Both include what the program does between two entries.  A region whose pace
- * is worse by 1/16 in the first window, or by 1/5 in a later one, is given up in this process, and
+ * is worse by 1/32 in the first window, or by 1/5 in a later one, is given up in this process, and
  * left native in the user's next ones.  If few long RUNs fill the first window, 1/5 holds there as
- * well: they may do something else than what was measured natively.
+ * well: they may do something else than what was measured natively.  Where earlier processes have
+ * measured the levels natively, and found them even, less than 1/5 is tolerated.
  *
  * The native paces are kept in the user's history, since a process that enters early has none of
  * its own.  Only one region of a process is measured, the first one that enters, and only while the
@@ -49,6 +50,13 @@ void libcosy_pace_enter(const struct cosy_region *owner);
 
 /* Begins again, after a program of the region was loaded: that is no part of its pace. */
 void libcosy_pace_restart(void);
+
+/*
+ * Returns by how much the pace of a long RUN or a later window may be worse than the native one, if
+ * it ends at these savings: by 1/32 and as much as the user's native paces up to there differ, and
+ * by 1/5 at most, or where they are not known.
+ */
+uint32_t libcosy_pace_tolerated(uint32_t native, uint64_t to);
 
 /* Counts calls that a RUN of the region made.  True, once: it is slower in the kernel. */
 bool libcosy_pace_is_slower(const struct cosy_region *owner, uint64_t calls);

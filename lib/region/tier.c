@@ -252,18 +252,23 @@ static bool tier_recall(struct cosy_region *owner, int fd, uint32_t flags,
 /*
  * Returns how much more than now the region is expected to save: as at least half of the user's
  * processes did that reached the level that was just reached.  A process that reached a level, and
- * not the next one, is taken to have saved twice that level.
+ * not the next one, is taken to have saved a third of the difference more.
  */
 static int64_t tier_expected(const struct cosy_region *owner, const struct cosy_recall *recall)
 {
 	unsigned int now = levels_of(owner->saved), i = now;
+	int64_t reached, next;
 
 	/* A small difference of two large estimates says little. */
 	if (!now || !recall->reached[now - 1] || owner->lost > owner->saved)
 		return 0;
 	while (i < COSY_RECALL_LEVELS && recall->reached[i] * 2 >= recall->reached[now - 1])
 		i++;
-	return i == now ? 0 : 2 * (int64_t)COSY_RECALL_LEVEL(i - 1) - owner->saved;
+	if (i == now)
+		return 0;
+	reached = (int64_t)COSY_RECALL_LEVEL(i - 1);
+	next = i < COSY_RECALL_LEVELS ? (int64_t)COSY_RECALL_LEVEL(i) : 4 * reached;
+	return reached + (next - reached) / 3 - owner->saved;
 }
 
 /*
@@ -312,14 +317,14 @@ static bool history_advises_compiling(const struct cosy_region *region,
 
 /*
  * True if the history advises to compile in the background: as many processes as went as far
- * before, and this one, would save what it costs.
+ * before, and one more, would save what it costs if they entered as early as they can.
  */
 static bool history_advises_background(const struct cosy_region *region,
 				       const struct cosy_region *owner, int64_t saved,
 				       int64_t expected, const struct cosy_recall *recall)
 {
 	int64_t cost = tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
-	int64_t gain = expected / 2 - tier_seen_cost(owner);
+	int64_t gain = saved + expected - tier_seen_cost(owner);
 	unsigned int now = levels_of(saved);
 
 	return now && gain > 0 && gain * (recall->reached[now - 1] + 1) >= cost &&

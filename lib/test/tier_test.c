@@ -263,7 +263,8 @@ static void later_windows_are_measured(void)
 	/* No call is as quick as those until the last level. */
 	recall.paces[2] = UINT32_MAX;
 	recall.paces[3] = UINT32_MAX;
-	recall.paces[4] = 1;
+	recall.paces[4] = UINT32_MAX;
+	recall.paces[5] = 1;
 	libcosy_pace_recall(&region, &recall);
 	libcosy_pace_enter(&region);
 	burn();
@@ -271,13 +272,13 @@ static void later_windows_are_measured(void)
 	burn();
 	CHECK(!libcosy_pace_is_slower(&region, first));
 	burn();
-	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(3) / GAIN));
-	CHECK(libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(4) / GAIN));
-	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(4) / GAIN));
+	CHECK(libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(6) / GAIN));
 	/* It was measured once. */
 	libcosy_pace_enter(&region);
 	burn();
-	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(6) / GAIN));
 	/* Another region that counts natively ends a later window. */
 	libcosy_pace_level(&region);
 	libcosy_pace_recall(&region, &recall);
@@ -285,7 +286,38 @@ static void later_windows_are_measured(void)
 	CHECK(!libcosy_pace_is_slower(&region, first / 4));
 	CHECK(!libcosy_pace_is_slower(&region, first));
 	libcosy_pace_level(&other);
-	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(5) / GAIN));
+	CHECK(!libcosy_pace_is_slower(&region, COSY_RECALL_LEVEL(6) / GAIN));
+}
+
+/* Checks that a long RUN may be as much slower as the native paces differ, and a little more. */
+static void even_paces_tolerate_less(void)
+{
+	const uint64_t end = COSY_RECALL_LEVEL(4);
+	struct cosy_region region = new_region();
+	struct cosy_recall recall = {.pace = 3200, .call_gain = GAIN};
+
+	region.flags = COSY_REGION_KEYED | COSY_REGION_COUNTED;
+	libcosy_pace_level(&region);
+	libcosy_pace_recall(&region, &recall);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 640);
+	recall.paces[2] = 3300;
+	recall.paces[3] = 3250;
+	libcosy_pace_recall(&region, &recall);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 640);
+	/* The first one does not count. */
+	recall.paces[1] = 9000;
+	libcosy_pace_recall(&region, &recall);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 150);
+	/* Nothing is known of what comes long after. */
+	CHECK_EQ(libcosy_pace_tolerated(3200, end + 2), 640);
+	/* Nor does a later level count. */
+	recall.paces[5] = 3600;
+	libcosy_pace_recall(&region, &recall);
+	CHECK_EQ(libcosy_pace_tolerated(3200, COSY_RECALL_LEVEL(3)), 150);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 450);
+	recall.paces[5] = 4000;
+	libcosy_pace_recall(&region, &recall);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 640);
 }
 
 /*
@@ -572,6 +604,7 @@ int main(void)
 	slower_is_measured();
 	little_gain_is_measured();
 	later_windows_are_measured();
+	even_paces_tolerate_less();
 	calls_are_compared();
 	loops_count_in_their_region();
 	loops_count_while_counted();

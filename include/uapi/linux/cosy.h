@@ -247,10 +247,12 @@ struct cosy_recall {
 	__u16 reached[10]; /* out: earlier processes that reached each level */
 	__u32 paces[10];   /* out: `pace` of the RECALLs that reached each level; 0: not known */
 };
-#define COSY_RECALL_SLOWER   (1u << 0)
-#define COSY_RECALL_FORGET   (1u << 1)
-#define COSY_RECALL_LEVELS   10
-#define COSY_RECALL_LEVEL(n) (40000ull << 2 * (n))
+#define COSY_RECALL_SLOWER (1u << 0)
+#define COSY_RECALL_FORGET (1u << 1)
+#define COSY_RECALL_LEVELS 10
+/* 40,000, then 160,000 to 2,560,000, each twice the one before; then each four times. */
+#define COSY_RECALL_LEVEL(n)                                                                       \
+	((n) < 1 ? 40000ull : (n) < 6 ? 80000ull << ((n) & 7) : 2560000ull << 2 * (((n) - 5) & 7))
 
 /*
  * The state of a compound that has left, in the user's own memory.  The module trusts nothing

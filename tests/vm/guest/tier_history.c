@@ -18,7 +18,7 @@
 #define ROUNDS(saved) ((int)((saved) / COSY_GAIN_FAST))
 #define FEW	      ROUNDS(COSY_RECALL_LEVEL(0) / 2)
 #define SHORT	      ROUNDS(COSY_RECALL_LEVEL(0) * 2)
-#define LONG	      ROUNDS(COSY_RECALL_LEVEL(3) * 3 / 2)
+#define LONG	      ROUNDS(COSY_RECALL_LEVEL(5) * 3 / 2)
 
 static long work(long rounds)
 {
@@ -39,7 +39,7 @@ static long work(long rounds)
 	} while (0)
 
 /* Rounds that save more than compiling a region of this size costs, but not much more. */
-#define LARGE ROUNDS(COSY_RECALL_LEVEL(2) * 2)
+#define LARGE ROUNDS(COSY_RECALL_LEVEL(4) * 5 / 4)
 
 static long work_large(long rounds)
 {
