@@ -302,7 +302,7 @@ class Body(Loops):
         self.line(f"else if ({self.condition(0)})")
         self.line(f"\tr = closedir({stream}), {stream} = NULL;")
         self.line("else")
-        forms = ["rewinddir({0})", "seekdir({0}, telldir({0}))", "r = dirfd({0}) >= 0", "r += 2"]
+        forms = ["rewinddir({0})", "seekdir({0}, telldir({0}))", "r = dirfd({0}) >= 0", "r = (i64)((u64)r + 2)"]
         self.line("\t" + forms[self.turn(4)].format(stream) + ";")
         loop = self.open(f"while ({stream} && ({entry} = readdir({stream})))" if self.chance(40) else f"if ({stream})")
         if "while" not in self.lines[-1]:
@@ -600,7 +600,7 @@ def visitors(rng: random.Random, shared: Shared) -> str:
         body.budget = rng.randrange(1, 4)
         while body.budget > 0:
             body.statement_simple()
-        body.line(f"return r + {body.number()};")
+        body.line(f"return (i64)((u64)r + (u64)({body.number()}));")
         text += f"\nstatic i64 {name}(i64 *sum, i64 value, const char *name)\n{{\n" + "\n".join(body.lines) + "\n}\n"
     text += f"\nstatic visitor *const {p}_Visitors[] = {{{', '.join(names)}}};\n"
     text += f"static visitor *volatile {p}_Unknown = {names[0]};\n"
