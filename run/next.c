@@ -42,6 +42,28 @@ enum { KNOWN = 8 };
 static struct next_object known[KNOWN];
 static bool is_known[KNOWN];
 
+/*
+ * True if libc stands before this library, as where LD_PRELOAD names it.  Then the objects after
+ * this one may be some that dlopen() has loaded, and dlclose() unloads.
+ */
+static bool libc_is_earlier(void)
+{
+	static enum { UNREAD, YES, NO } state;
+	const struct link_map *map = loaded_own();
+	bool earlier = false;
+
+	if (state != UNREAD)
+		return state == YES;
+	while (!earlier && map && (map = map->l_prev)) {
+		struct object object;
+
+		object_read(map, &object);
+		earlier = object_is_same(object.name, LIBC);
+	}
+	state = earlier ? YES : NO;
+	return earlier;
+}
+
 const struct next_object *next_object(const struct link_map *map, unsigned int i,
 				      struct next_object *room)
 {
@@ -49,7 +71,7 @@ const struct next_object *next_object(const struct link_map *map, unsigned int i
 		return &known[i];
 	object_read(map, &room->object);
 	room->is_libc = object_is_same(room->object.name, LIBC);
-	if (i < KNOWN) {
+	if (i < KNOWN && !libc_is_earlier()) {
 		/* Other threads may do the same, and write what is there already. */
 		known[i] = *room;
 		__atomic_store_n(&is_known[i], true, __ATOMIC_RELEASE);

@@ -94,8 +94,13 @@ ahead_read (char *const *file, struct fstatus const *fstatus, size_t first, size
       ahead.name[i] = file[first + i];
       ahead.data[i] = NULL;
       ahead.size[i] = 0;
-      if (f->failed || ! S_ISREG (f->st.st_mode) || STREQ (file[first + i], "-")
-          || sizeof ahead.space / 4 < f->st.st_size)
+      if (! f->failed && (! S_ISREG (f->st.st_mode) || STREQ (file[first + i], "-")))
+        {
+          /* Its writer may change what comes after it.  */
+          i += i == 0;
+          break;
+        }
+      if (f->failed || sizeof ahead.space / 4 < f->st.st_size)
         continue;
       if (left < f->st.st_size)
         break;

@@ -115,8 +115,12 @@ extern bool libcosy_heap_wanted;
 
 static inline void libcosy_note_frame(uint64_t size)
 {
-	if (size > __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED))
-		__atomic_store_n(&libcosy_largest_frame, size, __ATOMIC_RELAXED);
+	uint64_t largest = __atomic_load_n(&libcosy_largest_frame, __ATOMIC_RELAXED);
+
+	while (size > largest &&
+	       !__atomic_compare_exchange_n(&libcosy_largest_frame, &largest, size, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 static inline void libcosy_note_heap(void)

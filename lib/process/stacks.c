@@ -191,6 +191,8 @@ static __attribute__((noinline)) void *block_push_further(struct libcosy_thread 
 	struct libcosy_slice *slice = &thread->slice[0];
 	uint64_t end = slice->used + HEADER + ((size + 15) & ~15ull);
 
+	/* Threads to come take larger slices. */
+	libcosy_note_frame(size);
 	if (libcosy_heap_retired || slice->size == slice->whole || end > slice->whole ||
 	    size > slice->whole || !libcosy_front_cover(slice->base + end))
 		return NULL;

@@ -24,18 +24,21 @@
 #define WARMED_CALLS   (MEASURED_CALLS / 8)
 /*
  * A region may be slower than its native twin by 1/32, since clocks are not exact.  Few long RUNs,
- * and later windows, may do something else than the native twin did while it was measured: by 1/5,
- * or by 1/32 and as much as the native paces differ, where these are known that far.
+ * and later windows, may do something else than the native twin did while it was measured: by 1/5.
+ * Where the native paces are known that far, it is 1/16 and the difference of these paces: they are
+ * means, and a run may be slower because something else runs on the machine.
  */
 #define MANY_RUNS      16
 #define TOLERATED      32
 #define TOLERATED_LONG 5
+#define TOLERATED_EVEN 16
 
 static struct {
 	const struct cosy_region *owner;
-	uint64_t made; /* native calls at the last level, in parts ... */
-	uint64_t then; /* ... and the time, in ns */
-	uint32_t insn; /* time of an instruction of the kernel's, in ps */
+	uint64_t made;	  /* native calls at the last level, in parts ... */
+	uint64_t then;	  /* ... and the time, in ns */
+	uint32_t insn;	  /* time of an instruction of the kernel's, in ps ... */
+	uint32_t queries; /* ... by so many queries */
 	/* The user's native paces: on the whole, and from each level's predecessor to the level. */
 	uint32_t mean, levels[COSY_RECALL_LEVELS];
 	bool known; /* until the region is measured in the kernel */
@@ -107,6 +110,12 @@ void libcosy_pace_answered(const struct cosy_region *owner)
 	/* The quickest query is the one that nothing disturbed. */
 	if (took && took < (pace.insn ? pace.insn : UINT32_MAX))
 		pace.insn = (uint32_t)took;
+	pace.queries += took && pace.queries < UINT32_MAX;
+}
+
+bool libcosy_pace_is_settled(void)
+{
+	return pace.queries > 1;
 }
 
 uint64_t libcosy_pace_so_far(const struct cosy_region *owner)
@@ -166,9 +175,9 @@ static uint32_t pace_native(uint64_t from, uint64_t to)
 }
 
 /*
- * Returns by how much the native paces of the levels differ that lead to these savings, but for the
- * first one, which includes what is made for the first time; UINT32_MAX where less than two are
- * known, or none of the last half.
+ * Returns the difference of the highest and the lowest native pace of the levels up to these savings.
+ * The first pace is left out, because it includes what is made for the first time.  UINT32_MAX: two
+ * others are not known, or none of a level of at least half of these savings.
  */
 static uint32_t pace_spread(uint64_t to)
 {
@@ -192,10 +201,10 @@ static uint32_t pace_spread(uint64_t to)
 
 uint32_t libcosy_pace_tolerated(uint32_t native, uint64_t to)
 {
-	const uint32_t exact = native / TOLERATED, most = native / TOLERATED_LONG;
+	const uint32_t even = native / TOLERATED_EVEN, most = native / TOLERATED_LONG;
 	const uint32_t spread = pace_spread(to);
 
-	return spread < most - exact ? exact + spread : most;
+	return spread < most - even ? even + spread : most;
 }
 
 static void window_begin(uint64_t length, bool warm)

@@ -45,6 +45,9 @@ uint64_t libcosy_pace_so_far(const struct cosy_region *owner);
 /* Returns how many ns so many instructions of the kernel's take; 0: not known. */
 uint64_t libcosy_pace_time(int64_t instructions);
 
+/* True if that is not by the first query alone, which may take several times as long. */
+bool libcosy_pace_is_settled(void);
+
 /* Begins to measure in the kernel; before the region's first RUN. */
 void libcosy_pace_enter(const struct cosy_region *owner);
 
@@ -52,9 +55,9 @@ void libcosy_pace_enter(const struct cosy_region *owner);
 void libcosy_pace_restart(void);
 
 /*
- * Returns by how much the pace of a long RUN or a later window may be worse than the native one, if
- * it ends at these savings: by 1/32 and as much as the user's native paces up to there differ, and
- * by 1/5 at most, or where they are not known.
+ * Returns by how much the pace of a long RUN or of a later window that ends at these savings may be
+ * worse than the native one: by 1/16 plus the difference of the user's native paces up to there.  It
+ * is 1/5 at most, and 1/5 where these paces are not known.
  */
 uint32_t libcosy_pace_tolerated(uint32_t native, uint64_t to);
 

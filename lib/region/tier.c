@@ -25,8 +25,9 @@
  */
 #define HISTORY_SHARE 20
 /*
- * One in the background costs the process nothing, and at most this share of a run: even if it is in
- * vain, ten runs of the program do not need 1.02 times what they need without marks.
+ * One in the background costs at most this share of a run: even if it is in vain, ten runs of the
+ * program do not need much more than 1.02 times what they need without marks.  The process does not
+ * wait for it, but on a machine with one processor it takes the process's time.
  */
 #define BACKGROUND_SHARE 5
 /* Arrivals at loop heads for which a region waits for an arrival at its entry. */
@@ -316,18 +317,41 @@ static bool history_advises_compiling(const struct cosy_region *region,
 }
 
 /*
+ * True if what is saved is at least 1/40 of what the process takes natively, or where its time is
+ * not known.  An estimate that is smaller says little: the rest of the process may cost more because
+ * of the region, as where the kernel frees later what a region has deleted.
+ */
+static bool tier_is_much(const struct cosy_region *owner, int64_t saved, int64_t expected,
+			 uint32_t pace)
+{
+	uint64_t native = tier_native_time(owner, pace, expected);
+
+	if (!native)
+		return true;
+	return libcosy_pace_is_settled() && libcosy_pace_time(saved + expected) >= native / 40;
+}
+
+/*
  * True if the history advises to compile in the background: as many processes as went as far
- * before, and one more, would save what it costs if they entered as early as they can.
+ * before, and one more, would save what it costs, if each saves what this one has saved and is
+ * expected to save.  `is_counted`: one of those that reached the level is this process.
  */
 static bool history_advises_background(const struct cosy_region *region,
 				       const struct cosy_region *owner, int64_t saved,
-				       int64_t expected, const struct cosy_recall *recall)
+				       int64_t expected, const struct cosy_recall *recall,
+				       bool is_counted)
 {
 	int64_t cost = tier_program_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN);
 	int64_t gain = saved + expected - tier_seen_cost(owner);
 	unsigned int now = levels_of(saved);
 
-	return now && gain > 0 && gain * (recall->reached[now - 1] + 1) >= cost &&
+	int64_t others = now ? recall->reached[now - 1] - is_counted : 0;
+
+	/* Of what differs little, as in tier_expected(), and of a first run, nothing is known. */
+	if (others <= 0 || owner->lost > owner->saved ||
+	    !tier_is_much(owner, saved, expected, recall->pace))
+		return false;
+	return gain > 0 && gain * (others + 1) >= cost &&
 	       tier_is_share(owner, cost, BACKGROUND_SHARE, saved, expected, recall->pace);
 }
 
@@ -367,11 +391,13 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	bool unseen = tier_state(owner) == COSY_REGION_UNSEEN;
 	int64_t seen = tier_seen_cost(owner), compile = tier_compile_cost(owner), expected = 0;
 	struct cosy_recall recall = {.pace = 0};
+	bool is_counted;
 	int64_t saved;
 
 	if (tier_is_keyed(owner))
 		tier_round_up(owner);
 	saved = tier_saved(owner);
+	is_counted = tier_is_keyed(owner) && levels_of(owner->reported) >= levels_of(saved);
 	if (tier_has_history(owner) && tier_recall(owner, fd, 0, &recall)) {
 		if (tier_is_slower(owner))
 			return COSY_STAYS_NATIVE;
@@ -382,12 +408,13 @@ static enum history_verdict tier_judge(const struct cosy_region *region, struct 
 	if (saved >= tier_budget(owner, seen + compile))
 		return COSY_GOES;
 	tier_note(owner, COSY_NOTE_PAYS,
-		  history_advises_background(region, owner, saved, expected, &recall));
+		  history_advises_background(region, owner, saved, expected, &recall, is_counted));
 	if (history_advises_compiling(region, owner, saved, expected, recall.pace)) {
 		libcosy_count(&libcosy_counts.remembered, 1);
 		return COSY_GOES;
 	}
-	if (unseen)
+	/* What pays only now is asked for again, so that it is compiled in the background. */
+	if (unseen && !tier_has_note(owner, COSY_NOTE_PAYS))
 		return COSY_STAYS_NATIVE;
 	if (saved >= tier_budget(owner, seen))
 		return COSY_IF_SEEN;

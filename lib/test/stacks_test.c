@@ -239,13 +239,36 @@ static uint64_t slice_of_thread(void)
 	return whole;
 }
 
-/* Checks that threads take little of the buffer until there are frames that need more. */
+static void *push_large(void *fits)
+{
+	struct libcosy_thread *thread = libcosy_thread();
+	struct libcosy_site site = COSY_SITE();
+	void *frame;
+
+	MUST(thread);
+	frame = libcosy_block_push(thread, 20 << 10, site);
+	*(bool *)fits = frame;
+	if (frame)
+		libcosy_block_pop(frame);
+	return NULL;
+}
+
+/*
+ * Checks that threads take little of the buffer until there are frames that need more, also where
+ * these are not their thread's first.
+ */
 static void small_frames(void)
 {
-	libcosy_note_frame(200);
+	pthread_t thread;
+	bool fits;
+
+	libcosy_largest_frame = 200;
 	CHECK_EQ(slice_of_thread(), 16 << 10);
-	libcosy_note_frame(4096);
+	MUST(!pthread_create(&thread, NULL, push_large, &fits) && !pthread_join(thread, NULL));
+	CHECK(!fits);
 	CHECK(slice_of_thread() > 32 << 10);
+	MUST(!pthread_create(&thread, NULL, push_large, &fits) && !pthread_join(thread, NULL));
+	CHECK(fits);
 }
 
 int main(void)

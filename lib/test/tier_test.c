@@ -307,14 +307,14 @@ static void even_paces_tolerate_less(void)
 	/* The first one does not count. */
 	recall.paces[1] = 9000;
 	libcosy_pace_recall(&region, &recall);
-	CHECK_EQ(libcosy_pace_tolerated(3200, end), 150);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 250);
 	/* Nothing is known of what comes long after. */
 	CHECK_EQ(libcosy_pace_tolerated(3200, end + 2), 640);
 	/* Nor does a later level count. */
 	recall.paces[5] = 3600;
 	libcosy_pace_recall(&region, &recall);
-	CHECK_EQ(libcosy_pace_tolerated(3200, COSY_RECALL_LEVEL(3)), 150);
-	CHECK_EQ(libcosy_pace_tolerated(3200, end), 450);
+	CHECK_EQ(libcosy_pace_tolerated(3200, COSY_RECALL_LEVEL(3)), 250);
+	CHECK_EQ(libcosy_pace_tolerated(3200, end), 550);
 	recall.paces[5] = 4000;
 	libcosy_pace_recall(&region, &recall);
 	CHECK_EQ(libcosy_pace_tolerated(3200, end), 640);

@@ -202,7 +202,7 @@ static void set_spend(struct set *set, int cost)
 		return;
 	budget_rest(&set->budget);
 	/* The program may ask in another way afterwards. */
-	set->patience = PATIENCE;
+	set->patience = watcher_is_eager() ? 1 : PATIENCE;
 }
 
 /* True if the table is of a directory above that of the path. */

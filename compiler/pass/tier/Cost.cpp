@@ -391,11 +391,20 @@ private:
     return Ret;
   }
 
+  /// True for strtol, atoi and their like, by any of their names.
+  static bool readsNumber(StringRef Name) {
+    Name.consume_front("__isoc23_");
+    return Name.starts_with("strto")
+               ? !Name.starts_with("strtok")
+               : is_contained({"atoi", "atol", "atoll"}, Name);
+  }
+
   /// For a function of libc's that is no operation: it may have a body in
   /// runtime/.
   static Gain ofBody(StringRef Name) {
-    // Most strings that differ do so in their first bytes.
-    if (Name == "strcasecmp" || Name == "strncasecmp")
+    // Most strings that differ do so in their first bytes, and most numbers
+    // have few digits.
+    if (Name == "strcasecmp" || Name == "strncasecmp" || readsNumber(Name))
       return lost(COSY_LOSS_SHORT);
     if (isComputed(Name))
       return isInRuntime(Name) ? lost(COSY_LOSS_STRING) : plain(1);

@@ -248,7 +248,9 @@ def make(rng: random.Random, prefix: str) -> tuple[str, list[str]]:
             calls.append(f'{{ u64 sum = N; PREFIX_walk("{at}", {rng.randrange(3)}, &sum); r = sum; }}')
         elif form is tree:
             calls.append("r = PREFIX_insert(&PREFIX_T, N, TEXT);")
-            calls.append("for (u32 i = 0; i < (u32)N % 20; i++) r ^= PREFIX_insert(&PREFIX_T, (i64)(i * 7 % 11 + (u64)r), TEXT);")
+            calls.append(
+                "for (u32 i = 0; i < (u32)N % 20; i++) r ^= PREFIX_insert(&PREFIX_T, (i64)(i * 7 % 11 + (u64)r), TEXT);"
+            )
             calls.append("r = PREFIX_fold(PREFIX_T, PREFIX_xor, N);")
             calls.append("if ((N) % 4 == 1) PREFIX_drop(&PREFIX_T);")
         else:
