@@ -42,26 +42,30 @@ enum { KNOWN = 8 };
 static struct next_object known[KNOWN];
 static bool is_known[KNOWN];
 
+/* Finds libc before the object `map`: LD_PRELOAD may name it too.  Returns false if it is not there. */
+static bool libc_read_earlier(const struct link_map *map, struct object *libc)
+{
+	while ((map = map->l_prev)) {
+		object_read(map, libc);
+		if (object_is_same(libc->name, LIBC))
+			return true;
+	}
+	return false;
+}
+
 /*
- * True if libc stands before this library, as where LD_PRELOAD names it.  Then the objects after
- * this one may be some that dlopen() has loaded, and dlclose() unloads.
+ * True if libc stands before this library.  Then the objects after this one may be some that
+ * dlopen() has loaded, and dlclose() unloads.
  */
 static bool libc_is_earlier(void)
 {
 	static enum { UNREAD, YES, NO } state;
-	const struct link_map *map = loaded_own();
-	bool earlier = false;
+	const struct link_map *own = loaded_own();
+	struct object libc;
 
-	if (state != UNREAD)
-		return state == YES;
-	while (!earlier && map && (map = map->l_prev)) {
-		struct object object;
-
-		object_read(map, &object);
-		earlier = object_is_same(object.name, LIBC);
-	}
-	state = earlier ? YES : NO;
-	return earlier;
+	if (state == UNREAD)
+		state = own && libc_read_earlier(own, &libc) ? YES : NO;
+	return state == YES;
 }
 
 const struct next_object *next_object(const struct link_map *map, unsigned int i,
@@ -98,17 +102,11 @@ static void *objects_find(const struct link_map *own, const char *name, uint32_t
 	return NULL;
 }
 
-/* libc may be named in LD_PRELOAD too, and stand before this library. */
 static void *libc_find_earlier(const struct link_map *map, const char *name)
 {
-	while ((map = map->l_prev)) {
-		struct object object;
+	struct object libc;
 
-		object_read(map, &object);
-		if (object_is_same(object.name, LIBC))
-			return object_find(&object, name);
-	}
-	return NULL;
+	return libc_read_earlier(map, &libc) ? object_find(&libc, name) : NULL;
 }
 
 void *next_find(const char *name)
