@@ -54,6 +54,7 @@ class Row:
     arguments: list[str]
     prepare: str = ""  # before each run
     check: str = ""  # after each run: what it prints counts as output
+    waits: bool = False  # all of its processes sleep at times: the processor's time counts, not the clock's
     # cost, status, digest, and the costs of the background during it and after it
     runs: dict[str, list[tuple[int, int, str, int, int]]] = field(default_factory=dict)
 
@@ -143,7 +144,8 @@ def _package_rows(options: argparse.Namespace, scratch: Path) -> list[Row]:
                     link.symlink_to(folder / packages.marks.PACKAGES[job.package].programs[job.program])
             arguments = [argument.format(n=count) for argument in job.arguments]
             prepare = "; ".join(filter(None, (made[job.input], job.prepare.replace("{n}", count))))
-            rows.append(Row(f"{job.name}, {count}", program, arguments, prepare, job.check.replace("{n}", count)))
+            check = job.check.replace("{n}", count)
+            rows.append(Row(f"{job.name}, {count}", program, arguments, prepare, check, job.waits))
     return rows
 
 
@@ -198,7 +200,8 @@ def _script(rows: list[Row], count: int, place: str) -> str:
         for contender, times in (("first", 1), *((contender, count) for contender in CONTENDERS)):
             program = f"/t/{'plain' if contender == 'first' else contender}/{row.program}"
             lines.append(f"echo @ {number} {contender}")
-            lines.append(shlex.join(["/t/driver", str(times), row.prepare, row.check, program, *row.arguments]))
+            driver = ["/t/driver", "-p"] if row.waits else ["/t/driver"]
+            lines.append(shlex.join([*driver, str(times), row.prepare, row.check, program, *row.arguments]))
     return "\n".join(lines) + "\n"
 
 

@@ -36,6 +36,7 @@ class Job:
     input: str  # a kind that input_make knows; tree: nothing beside the tree
     prepare: str = ""  # a command of the shell before each run
     check: str = ""  # ... after each run: what it prints counts as output
+    waits: bool = False  # its processes sleep at the same time, so the processor's time is measured
 
 
 # A digest of what is below copied-{n}: names, modes, owners, contents.
@@ -61,6 +62,7 @@ JOBS = (
         ("-ain", "tree-{n}/", "same-{n}/"),
         "tree",
         "[ -d same-{n} ] || (cp -a tree-{n} same-{n}; touch same-{n}/*/*)",
+        waits=True,
     ),
     Job("while read", "dash", "dash", ("read.sh", "lines-{n}"), "lines"),
 )

@@ -45,6 +45,12 @@ class Lines(unittest.TestCase):
         row.runs["COSY-FAST"].pop()
         self.assertEqual(row.complaint(3), "not all of its runs ended")
 
+    def test_programs_that_wait_are_measured_by_the_processors_time(self) -> None:
+        rows = [runs.Row("one", "program", []), runs.Row("several", "program", [], waits=True)]
+        script = runs._script(rows, 3, "/tmp/place")
+        self.assertIn("/t/driver 3 '' '' /t/plain/program", script)
+        self.assertIn("/t/driver -p 3 '' '' /t/COSY-FAST/program", script)
+
     def test_rows_are_those_of_the_benchmarks(self) -> None:
         options = argparse.Namespace(workload="process,programs", row="du -s.*tree 500|records.*long", size=None)
         names = [(row.program, row.arguments) for row in runs.benchmark_rows(options)]
