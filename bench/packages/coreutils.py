@@ -63,19 +63,23 @@ static struct
   char const *name[AHEAD];
   size_t size[AHEAD];           /* 0: it is not to be read */
   char const *data[AHEAD];      /* null: it was not read */
-  char space[256 << 10];
+  char space[64 << 10];         /* small, since its pages are touched first here */
   char const *at;               /* what the counting goes on with, and how much it is */
   size_t left;
 } ahead;
 
+/* Like safe_read.  Set *FROM to where the bytes are; if FROM is null, they are in BUF.  */
 extern size_t
-wc_read (int fd, void *buf, size_t size)
+wc_read (int fd, void *buf, size_t size, char const **from)
 {
+  if (from)
+    *from = fd < 0 ? ahead.at : buf;
   if (0 <= fd)
     return safe_read (fd, buf, size);
   if (ahead.left < size)
     size = ahead.left;
-  memcpy (buf, ahead.at, size);
+  if (! from)
+    memcpy (buf, ahead.at, size);
   ahead.at += size;
   ahead.left -= size;
   return size;
@@ -145,6 +149,7 @@ ahead_take (char *const *file, struct fstatus const *fstatus, size_t number, siz
 }
 
 """
+_WC_READ = "extern size_t wc_read (int fd, void *buf, size_t size, char const **from);\n"
 _WC = (
     after("src/wc.c", "#include <config.h>\n", "#include <cosy/cosy.h>\n"),
     Edit(
@@ -165,10 +170,20 @@ _WC = (
     Edit(
         "src/wc.c",
         "safe_read (fd, buf, BUFFER_SIZE)) > 0)\n    {\n\n      if (bytes_read == SAFE_READ_ERROR)",
-        "wc_read (fd, buf, BUFFER_SIZE)) > 0)\n    {\n\n      if (bytes_read == SAFE_READ_ERROR)",
+        "wc_read (fd, buf, BUFFER_SIZE, NULL)) > 0)\n    {\n\n      if (bytes_read == SAFE_READ_ERROR)",
     ),
-    after("src/wc_avx2.c", '#include "safe-read.h"\n', "extern size_t wc_read (int fd, void *buf, size_t size);\n"),
-    Edit("src/wc_avx2.c", "safe_read (fd, avx_buf, sizeof (avx_buf))", "wc_read (fd, avx_buf, sizeof (avx_buf))"),
+    after("src/wc_avx2.c", '#include "safe-read.h"\n', _WC_READ),
+    after("src/wc_avx2.c", "  __m256i *datap;\n", "  char const *from;\n"),
+    Edit(
+        "src/wc_avx2.c", "safe_read (fd, avx_buf, sizeof (avx_buf))", "wc_read (fd, avx_buf, sizeof (avx_buf), &from)"
+    ),
+    Edit(
+        "src/wc_avx2.c",
+        "      datap = avx_buf;\n      char *end = ((char *)avx_buf) + bytes_read;\n",
+        "      datap = (__m256i *)from;\n      char const *end = from + bytes_read;\n",
+    ),
+    Edit("src/wc_avx2.c", "_mm256_load_si256 (datap);", "_mm256_loadu_si256 (datap);"),
+    Edit("src/wc_avx2.c", "_mm256_load_si256 (datap + 1);", "_mm256_loadu_si256 (datap + 1);"),
     Edit(
         "src/wc.c",
         "  if (!count_bytes || count_chars || print_lines || count_complicated)\n",
@@ -252,14 +267,18 @@ ahead_lstat (struct stat *st)
 static void
 ahead_add (char const *dirname, char const *name, enum filetype type, ino_t inode)
 {
-  size_t dirlen = strlen (dirname), len = dirlen + strlen (name) + 2;
-  while (ahead.size - ahead.used < len)
+  size_t dirlen = STREQ (dirname, ".") ? 0 : strlen (dirname), size = strlen (name) + 1;
+  while (ahead.size - ahead.used < dirlen + 1 + size)
     ahead.space = x2realloc (ahead.space, &ahead.size);
   size_t i = ahead.count++;
-  attach (ahead.space + ahead.used, dirname, name);
   ahead.full_name[i] = ahead.used;
-  ahead.name[i] = ahead.used + strlen (ahead.space + ahead.used) - strlen (name);
-  ahead.used += len;
+  memcpy (ahead.space + ahead.used, dirname, dirlen);
+  ahead.used += dirlen;
+  if (dirlen && dirname[dirlen - 1] != '/')
+    ahead.space[ahead.used++] = '/';
+  ahead.name[i] = ahead.used;
+  memcpy (ahead.space + ahead.used, name, size);
+  ahead.used += size;
   ahead.type[i] = type;
   ahead.inode[i] = inode;
 }
@@ -302,6 +321,12 @@ _LS = (
     before("src/ls.c", "  if (closedir (dirp) != 0)\n", "  total_blocks += ahead_gobble (name);\n\n"),
     Edit(
         "src/ls.c",
+        "      if (name[0] == '/' || dirname[0] == 0)\n        full_name = (char *) name;\n",
+        "      if (ahead.on)\n        full_name = ahead.space + ahead.full_name[ahead.at];\n"
+        "      else if (name[0] == '/' || dirname[0] == 0)\n        full_name = (char *) name;\n",
+    ),
+    Edit(
+        "src/ls.c",
         "          err = do_lstat (full_name, &f->stat);\n          do_deref = false;",
         "          err = ahead.on ? ahead_lstat (&f->stat) : do_lstat (full_name, &f->stat);\n"
         "          do_deref = false;",
@@ -332,12 +357,26 @@ _CP_AHEAD = r"""
 static struct
 {
   size_t count;
-  char *src[AHEAD];
-  char *dst[AHEAD];
+  char const *src[AHEAD];
   char const *dst_relname[AHEAD];
   bool done[AHEAD];
   struct stat st[AHEAD];
+  char space[32 << 10];         /* the names */
+  size_t used;
 } ahead;
+
+/* Add the name of ENTRY in a directory, whose own name with a slash is the first SIZE bytes of DIR.  */
+static char const *
+ahead_name (char const *dir, size_t size, char const *entry)
+{
+  char *name = ahead.space + ahead.used;
+  size_t length = strlen (entry) + 1;
+
+  memcpy (name, dir, size);
+  memcpy (name + size, entry, length);
+  ahead.used += size + length;
+  return name;
+}
 
 static void
 ahead_copy (int dst_dirfd, bool follow)
@@ -388,7 +427,8 @@ _CP = (
     after(
         "src/copy.c",
         "#include <selinux/selinux.h>\n",
-        "#include <fcntl.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n#include <unistd.h>\n" + _CP_AHEAD,
+        "#include <fcntl.h>\n#include <limits.h>\n#include <stdbool.h>\n#include <string.h>\n"
+        "#include <sys/stat.h>\n#include <unistd.h>\n" + _CP_AHEAD,
     ),
     Edit(
         "src/copy.c",
@@ -407,6 +447,11 @@ _CP = (
                 && !x->preserve_xattr && !x->preserve_security_context && !x->set_security_context
                 && !x->set_mode && !x->update && !x->verbose && x->data_copy_required
                 && x->reflink_mode == REFLINK_AUTO && x->sparse_mode == SPARSE_AUTO);
+  char *src_dir = file_name_concat (src_name_in, ".", NULL);
+  char *dst_dir = file_name_concat (dst_name_in, ".", NULL);
+  size_t src_size = strlen (src_dir) - 1, dst_size = strlen (dst_dir) - 1;
+  size_t most = src_size + dst_size + 2 * (NAME_MAX + 1);
+  plain &= most <= sizeof ahead.space;
   char const *end = name_space;
   bool done[AHEAD];
   size_t at = 0;
@@ -415,21 +460,15 @@ _CP = (
     {
       if (plain && end <= namep)
         {
-          ahead.count = 0;
-          for (end = namep; *end && ahead.count < AHEAD; end += strlen (end) + 1)
+          ahead.count = ahead.used = 0;
+          for (end = namep; *end && ahead.count < AHEAD && most <= sizeof ahead.space - ahead.used;
+               end += strlen (end) + 1)
             {
-              ahead.src[ahead.count] = file_name_concat (src_name_in, end, NULL);
-              ahead.dst[ahead.count] = file_name_concat (dst_name_in, end, NULL);
-              ahead.dst_relname[ahead.count]
-                = ahead.dst[ahead.count] + (dst_relname_in - dst_name_in);
-              ahead.count++;
+              ahead.src[ahead.count] = ahead_name (src_dir, src_size, end);
+              ahead.dst_relname[ahead.count++]
+                = ahead_name (dst_dir, dst_size, end) + (dst_relname_in - dst_name_in);
             }
           ahead_copy (dst_dirfd, non_command_line_options.dereference != DEREF_NEVER);
-          for (size_t i = 0; i < ahead.count; i++)
-            {
-              free (ahead.src[i]);
-              free (ahead.dst[i]);
-            }
           memcpy (done, ahead.done, sizeof done);
           at = 0;
         }
@@ -444,6 +483,11 @@ _CP = (
       char *dst_name = file_name_concat (dst_name_in, namep, NULL);
 """,
     ),
+    before(
+        "src/copy.c",
+        "  free (name_space);\n  *first_dir_created_per_command_line_arg = new_first_dir_created;\n",
+        "  free (dst_dir);\n  free (src_dir);\n",
+    ),
 )
 
 # chmod -R changes the mode of each entry when it comes.  The marked one notes up to 64 files of a
@@ -456,10 +500,12 @@ static struct
 {
   size_t count;
   int dir;
-  char name[AHEAD][NAME_MAX + 1];
+  char const *name[AHEAD];      /* the end of full_name */
   mode_t mode[AHEAD];
   int failed[AHEAD];
-  char *full_name[AHEAD];
+  char const *full_name[AHEAD];
+  char space[32 << 10];         /* the names */
+  size_t used;
 } ahead;
 
 /* Change the modes that were noted.  Return true if successful.  */
@@ -469,21 +515,20 @@ ahead_change (void)
   bool ok = true;
   int dir = ahead.dir;
 
+  if (ahead.count == 0)
+    return true;
   COSY_START;
   for (size_t i = 0; i < ahead.count; i++)
     ahead.failed[i] = fchmodat (dir, ahead.name[i], ahead.mode[i], 0) ? errno : 0;
   COSY_END;
   for (size_t i = 0; i < ahead.count; i++)
-    {
-      if (ahead.failed[i])
-        {
-          if (! force_silent)
-            error (0, ahead.failed[i], _("changing permissions of %s"), quoteaf (ahead.full_name[i]));
-          ok = false;
-        }
-      free (ahead.full_name[i]);
-    }
-  ahead.count = 0;
+    if (ahead.failed[i])
+      {
+        if (! force_silent)
+          error (0, ahead.failed[i], _("changing permissions of %s"), quoteaf (ahead.full_name[i]));
+        ok = false;
+      }
+  ahead.count = ahead.used = 0;
   return ok;
 }
 
@@ -491,13 +536,17 @@ ahead_change (void)
 static bool
 ahead_note (FTS *fts, FTSENT *ent, mode_t mode)
 {
-  size_t length = strlen (ent->fts_accpath);
-  if (ent->fts_info != FTS_F || verbosity != V_off || diagnose_surprises || NAME_MAX < length)
+  size_t length = ent->fts_pathlen, i = ahead.count;
+  char *path = ahead.space + ahead.used;
+  if (ent->fts_info != FTS_F || verbosity != V_off || diagnose_surprises || PATH_MAX <= length)
     return false;
+  memcpy (path, ent->fts_path, length + 1);
   ahead.dir = fts->fts_cwd_fd;
-  memcpy (ahead.name[ahead.count], ent->fts_accpath, length + 1);
-  ahead.mode[ahead.count] = mode;
-  ahead.full_name[ahead.count++] = xstrdup (ent->fts_path);
+  ahead.name[i] = path + length - (ent->fts_level ? ent->fts_namelen : length);
+  ahead.mode[i] = mode;
+  ahead.full_name[i] = path;
+  ahead.used += length + 1;
+  ahead.count++;
   return true;
 }
 
@@ -519,7 +568,7 @@ _CHMOD = (
         "        ok &= ahead_change ();\n"
         "      ok &= process_file (fts, ent);\n"
         "      /* fts closes the directory when it leaves it.  */\n"
-        "      if (ahead.count == AHEAD || !ent->fts_link)\n"
+        "      if (ahead.count == AHEAD || sizeof ahead.space - ahead.used < PATH_MAX || !ent->fts_link)\n"
         "        ok &= ahead_change ();\n",
     ),
     before("src/chmod.c", "  if (fts_close (fts) != 0)\n", "  ok &= ahead_change ();\n"),

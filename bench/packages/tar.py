@@ -28,7 +28,7 @@ static struct
   struct tar_stat_info const *parent;
   size_t count, at;
   struct ahead_file file[AHEAD];
-  char data[256 << 10];
+  char data[64 << 10];
 } ahead;
 
 /* The bytes of the file that dump_regular_file writes, or null.  */
@@ -71,8 +71,13 @@ ahead_fill (struct tar_stat_info const *parent, char const *entry)
           i++;
           break;
         }
-      if (! S_ISREG (mode) || size == 0 || left < size)
+      if (! S_ISREG (mode) || size == 0 || sizeof ahead.data / 8 < size)
         continue;
+      if (left < size)
+        {
+          i++;
+          break;
+        }
       int fd = openat (dirfd, a->name, open_flags);
       if (fd < 0)
         continue;
