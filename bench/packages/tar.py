@@ -157,10 +157,9 @@ EDITS = (
         "src/create.c",
         "  else if (fstatat (parentfd, name, &st->stat, fstatat_flags) != 0)\n    diag = stat_diag;\n"
         "  else if (file_dumpable_p (&st->stat))\n    {\n",
-        "  else if (known\n\t   ? (st->stat = known->st, false)\n"
+        "  else if (known\n\t   ? (st->stat = known->data ? known->opened : known->st, false)\n"
         "\t   : fstatat (parentfd, name, &st->stat, fstatat_flags) != 0)\n    diag = stat_diag;\n"
-        "  else if (known && known->data)\n    {\n      st->stat = known->opened;\n"
-        "      ahead_bytes = known->data;\n    }\n"
+        "  else if (known && known->data)\n    ahead_bytes = known->data;\n"
         "  else if (file_dumpable_p (&st->stat))\n    {\n",
     ),
     before(
