@@ -203,7 +203,7 @@ suites-run: all ## the test suites of bash, git, perl, CPython under `cosy run`;
 
 # Tests of theirs that query many files, in virtual machines, plainly and under `cosy run --metadata`.  OPTIONS: --short,
 # --kernel, --fs; see the program.
-suites-metadata: all ## tests of git and CPython under `cosy run --metadata`, in virtual machines; hours
+suites-metadata: all ## tests of git, CPython, coreutils, findutils, tar, rsync under `cosy run --metadata`; hours
 	@tools/setup/setup.sh packages-suites.txt packages-release.txt
 	@run/test/suites/machine.py --build $(BUILD) $(OPTIONS) $(SUITES)
 

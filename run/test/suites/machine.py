@@ -4,10 +4,11 @@
 
     machine.py --build build [--kernel 6.12] [--fs tmpfs] [--short] [SUITE...]
 
-Those tests of suites.py's that query many files: each runs plainly and under `cosy run --metadata`, and
-what each test said must be the same, pass or not.  What differs is run three times more, both ways, and counts if it
-differs each time.  The machine has the programs of this Debian, whose packages are unpacked once, and a copy of the
-suite.  --short runs a few of the tests, which take minutes.
+Tests of suites.py and walkers.py that query many files: each runs plainly and under
+`cosy run --metadata`, and what each test said must be the same, pass or not.  What differs is run three
+times more, both ways, and counts if it differs each time.  The machine has the programs of this Debian,
+whose packages are unpacked once, and a copy of the suite.  --short runs a few of the tests, which take
+minutes.
 
 Exit status 1: a test differs, a suite told of none, or no call was served.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import platform
 import re
 import shutil
@@ -27,6 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import suites
+import walkers
 
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
@@ -41,7 +44,9 @@ _PACKAGES = (
     *("base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils", "findutils", "gawk"),
     *("grep", "gzip", "hostname", "libpython3-stdlib", "perl", "procps", "python3", "sed", "tar", "util-linux"),
     *("media-types", "tzdata", "zlib1g"),
+    *walkers.PACKAGES,
 )
+_SUITES = {**{name: suites.SUITES[name] for name in ("git", "python")}, **walkers.SUITES}
 _TIMES = 3
 _LIMIT = 6 * 3600  # seconds that a machine may take
 
@@ -57,6 +62,7 @@ _UNITS = {
         "py_compile shutil tarfile tempfile zipfile zipimport",
         "short": "printf 'test_%s\\n' filecmp glob",
     },
+    **{name: {"all": walkers.SUITES[name].all, "short": short} for name, short in walkers.SHORT.items()},
 }
 
 
@@ -78,14 +84,14 @@ def _python_packages() -> tuple[str, ...]:
 def _root() -> Path:
     """Returns a folder of unpacked packages, which is made if it is not there."""
     release = _release()
-    root = cache.directory("suites") / f"root-{release}"
+    packages = ",".join((*_PACKAGES, *_python_packages()))
+    root = cache.directory("suites") / f"root-{release}-{hashlib.sha256(packages.encode()).hexdigest()[:8]}"
     if root.exists():
         return root
     archive, security = apt.mirrors()
     signed = f"[signed-by={apt.KEYRING}] " if apt.KEYRING.exists() else ""
-    partial = root.with_suffix(".partial")
+    partial = root.with_name(f"{root.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    packages = ",".join((*_PACKAGES, *_python_packages()))
     command = ["mmdebstrap", "--variant=extract", f"--include={packages}", *toolchain.apt_settings(), release, partial]
     sources = [f"deb {signed}{archive} {release} main", f"deb {signed}{security} {release}-security main"]
     cache.run([*command, *sources], f"unpacking the programs of {release}")
@@ -105,7 +111,7 @@ def _copy(source: Path, to: Path) -> None:
 @contextlib.contextmanager
 def _staged(name: str, units: list[str], build: Path) -> Iterator[Path]:
     """Makes what the machine's disk has: programs, the suite where it was built, cosy, and what is to run."""
-    folder = suites.prepare(name, suites.SUITES[name], cache.directory("suites"))
+    folder = suites.prepare(name, _SUITES[name], cache.directory("suites"))
     with tempfile.TemporaryDirectory(dir=cache.directory("tmp")) as temporary:
         stage = Path(temporary, "root")
         cache.run(["cp", "-a", "--reflink=auto", _root(), stage], "copying the programs")
@@ -115,7 +121,7 @@ def _staged(name: str, units: list[str], build: Path) -> Iterator[Path]:
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(build / part, to)
         (stage / "cosy/units").write_text("".join(f"{unit}\n" for unit in units))
-        (stage / "cosy/unit").write_text(f"cd {folder}\n{suites.SUITES[name].unit}\n")
+        (stage / "cosy/unit").write_text(f"cd {folder}\n{_SUITES[name].unit}\n")
         shutil.copy(_HERE / "machine.sh", stage / "cosy")
         yield stage
 
@@ -159,7 +165,7 @@ def _run(name: str, units: list[str], options: argparse.Namespace) -> _Told:
 def _suite_run(name: str, options: argparse.Namespace) -> bool:
     """Runs one suite; returns whether nothing differs and calls were served."""
     start = time.monotonic()
-    folder = suites.prepare(name, suites.SUITES[name], cache.directory("suites"))
+    folder = suites.prepare(name, _SUITES[name], cache.directory("suites"))
     units = suites.script_run(_UNITS[name]["short" if options.short else "all"], folder).split()
     told = _run(name, units, options)
     left = told.differences()
@@ -174,9 +180,11 @@ def _suite_run(name: str, options: argparse.Namespace) -> bool:
         for test, said in tests.items():
             print(f"FAIL {name}, {unit}: {test}: {said}", flush=True)
     count, lasting = sum(map(len, told.plain.values())), sum(map(len, left.values()))
+    passed = sum(said.lower() in ("ok", "pass") for tests in told.plain.values() for said in tests.values())
     print(
-        f"{name}, {options.kernel}, {options.fs}: {count} tests in {len(units)} files, {told.served} calls served; "
-        f"{lasting} differ, {found - lasting} by chance ({time.monotonic() - start:.0f} s)",
+        f"{name}, {options.kernel}, {options.fs}: {count} tests in {len(units)} files, {passed} of which pass, "
+        f"{told.served} calls served; {lasting} differ, {found - lasting} by chance "
+        f"({time.monotonic() - start:.0f} s)",
         flush=True,
     )
     return count > 0 and told.served > 0 and not left
