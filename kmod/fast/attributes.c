@@ -341,7 +341,7 @@ bool cosy_attributes_fill(const struct path *path, struct stat *to)
 	to->st_uid = cosy_uid_seen(ns, data_race(inode->i_uid));
 	to->st_gid = cosy_gid_seen(ns, data_race(inode->i_gid));
 	to->__pad0 = 0;
-	to->st_rdev = new_encode_dev(inode->i_rdev);
+	to->st_rdev = likely(!inode->i_rdev) ? 0 : new_encode_dev(inode->i_rdev);
 	to->st_size = i_size_read(inode);
 	to->st_blksize = i_blocksize(inode);
 	to->st_blocks = data_race(inode->i_blocks);

@@ -40,6 +40,13 @@ static bool pages_are_dirty(const struct inode *inode)
 	bool dirty = true;
 
 	rcu_read_lock();
+	/* The page of a small file is in the place of the tree. */
+	folio = rcu_dereference(inode->i_mapping->i_pages.xa_head);
+	if (likely(folio && !xa_is_internal(folio) && !xa_is_value(folio))) {
+		dirty = folio_test_dirty((struct folio *)folio);
+		rcu_read_unlock();
+		return dirty;
+	}
 	xas_for_each(&pages, folio, ULONG_MAX)
 	{
 		if (xas_retry(&pages, folio))

@@ -55,11 +55,12 @@
 static bool path_goes_up(const char *path)
 {
 	const char *at = path;
+	bool begins = true;
 
-	while ((at = strstr(at, ".."))) {
-		if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+	/* In one pass, since the kernel's strstr compares at each byte. */
+	for (; *at; begins = *at++ == '/') {
+		if (unlikely(begins && at[0] == '.' && at[1] == '.' && (!at[2] || at[2] == '/')))
 			return true;
-		at += 2;
 	}
 	return false;
 }
@@ -195,22 +196,45 @@ static __always_inline void name_copy(u64 *to, const u8 *from, u32 length)
 	*to = word & ((1ull << 8 * length) - 1);
 }
 
+/* Begins a page of entries. */
+static void page_begin(struct cosy_watch_reading *r, u32 page)
+{
+	r->page = page;
+	r->next = r->pages[page].bytes;
+	r->left = min_t(u32, PAGE_SIZE, r->asked->entries_size - r->used);
+}
+
+/* Notes what the page has.  To be called once more after the last entry. */
+static void page_end(struct cosy_watch_reading *r)
+{
+	struct cosy_watch_entry_page *page = &r->pages[r->page];
+
+	page->used = r->next - page->bytes;
+	r->used += page->used;
+}
+
+/* Goes on to the page after.  False: there is none, or no room. */
+static noinline bool page_turn(struct cosy_watch_reading *r, u32 length)
+{
+	if (r->page + 1 == r->page_cnt)
+		return false;
+	page_end(r);
+	page_begin(r, r->page + 1);
+	return length <= r->left;
+}
+
 /* Adds an entry whose attributes may not be used so far.  NULL: there is no room. */
-static struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r, const struct qstr *name)
+static __always_inline struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r,
+							  const struct qstr *name)
 {
 	u32 length = ALIGN(sizeof(struct cosy_watch_entry) + name->len + 1, sizeof(u64));
-	struct cosy_watch_entry_page *page = &r->pages[r->page];
 	struct cosy_watch_entry *entry;
 
-	if (name->len > NAME_MAX || length > r->asked->entries_size - r->used)
+	if (name->len > NAME_MAX || (unlikely(length > r->left) && !page_turn(r, length)))
 		return NULL;
-	if (unlikely(length > PAGE_SIZE - page->used)) {
-		if (r->page + 1 == r->page_cnt)
-			return NULL;
-		page = &r->pages[++r->page];
-	}
-	entry = (void *)(page->bytes + page->used);
-	page->used += length;
+	entry = (void *)r->next;
+	r->next += length;
+	r->left -= length;
 	entry->length = length;
 	entry->name_length = name->len;
 	entry->flags = 0;
@@ -218,7 +242,6 @@ static struct cosy_watch_entry *entry_add(struct cosy_watch_reading *r, const st
 	entry->value = 0;
 	memset(entry->xattr_errors, 0, sizeof(entry->xattr_errors));
 	name_copy((u64 *)(entry + 1), name->name, name->len);
-	r->used += length;
 	return entry;
 }
 
@@ -373,21 +396,6 @@ static __always_inline bool attributes_fill(struct cosy_watch_read *ret,
 	return true;
 }
 
-/* Registers the inodes of the entries, except those that cannot be given out. */
-static void entries_register(struct cosy_watch_reading *r)
-{
-	const struct dentry *child;
-	u32 i;
-
-	for (i = 0; i < r->count; i++) {
-		child = r->found[i].child;
-		if (d_inode(child) &&
-		    !(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
-			r->found[i].entry->word = cosy_watcher_register(r->watcher, d_inode(child));
-	}
-	cosy_watcher_settle();
-}
-
 static __always_inline void entry_fill(struct cosy_watch_reading *r, struct cosy_watch_entry *entry,
 				       struct dentry *child)
 {
@@ -433,7 +441,9 @@ static int children_read(struct cosy_watch_reading *r)
 	if (d_really_is_positive(asked))
 		children_take(r, asked);
 	child_put(asked);
-	entries_register(r);
+	page_end(r);
+	cosy_watcher_register_entries(r);
+	cosy_watcher_settle();
 	for (i = 0; i < r->count; i++) {
 		entry_fill(r, r->found[i].entry, r->found[i].child);
 		child_put(r->found[i].child);
@@ -554,7 +564,7 @@ static struct cosy_watch_reading *reading_make(struct cosy_watcher *watcher, u32
 		if (!r->pages[i].bytes)
 			return NULL;
 	}
-	r->count = r->used = r->page = 0;
+	r->count = r->used = 0;
 	return r;
 }
 
@@ -577,6 +587,7 @@ long cosy_watch_read(struct cosy_watcher *watcher, struct cosy_watch_read *read)
 		return -ENOMEM;
 	r->watcher = watcher;
 	r->asked = r->ret = read;
+	page_begin(r, 0);
 	r->queries_access = (read->request & COSY_WATCH_ACCESS_MASK) && cosy_user_is_real();
 	read->stx_mask = 0;
 	return reading_serve(r, read);

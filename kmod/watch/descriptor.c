@@ -39,7 +39,7 @@ static vm_fault_t words_fault(struct vm_fault *fault)
 	if (fault->pgoff >= COSY_WATCH_PAGES)
 		return VM_FAULT_SIGBUS;
 	/* A child inherits the mapping, but its parent's words do not hold for the child. */
-	fault->page = fault->vma->vm_mm == watcher->mm ? watcher->pages[fault->pgoff]
+	fault->page = fault->vma->vm_mm == watcher->mm ? virt_to_page(watcher->words[fault->pgoff])
 						       : cosy_watch_ended_page();
 	get_page(fault->page);
 	return 0;
@@ -102,7 +102,7 @@ static long watch_ioctl(struct file *file, unsigned int command, unsigned long a
 {
 	struct cosy_watch_read __user *user = (struct cosy_watch_read __user *)address;
 	struct cosy_watcher *watcher = file->private_data;
-	struct cosy_watch_read read;
+	struct cosy_watch_read read __cosy_uninitialized;
 	long error;
 
 	if (command != COSY_IOC_WATCH_READ)

@@ -40,6 +40,8 @@ struct cosy_watch_reading {
 	u32 tick;
 	bool queries_access; /* COSY_WATCH_ACCESS, which can be answered */
 	u32 page, page_cnt;  /* the page that is being filled, and how many this READ may fill */
+	u8 *next;	     /* where in the page the next entry goes, */
+	u32 left;	     /* and how many bytes are left for it */
 	struct cosy_watch_entry_page pages[COSY_WATCH_ENTRY_PAGES];
 };
 

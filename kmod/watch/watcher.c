@@ -12,6 +12,7 @@
 #include <linux/timer.h>
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
+#include "watch/reading.h"
 #include "watch/watcher.h"
 
 /* Hooks run with preemption off, so these locks are raw. */
@@ -122,7 +123,7 @@ void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event)
 		bucket_note(bucket, inode, event);
 }
 
-static void slot_remove(struct cosy_watch_slot *slot)
+static __always_inline void slot_remove(struct cosy_watch_slot *slot)
 {
 	struct bucket *bucket = &buckets[slot->bucket];
 
@@ -148,19 +149,28 @@ static __always_inline bool slot_is_way(const struct cosy_watch_slot *slot)
 	return slot->word == COSY_WATCH_WAY;
 }
 
+/* An inode, and what for it is registered. */
+struct use {
+	const struct inode *inode;
+	bool way;    /* only what happens to it itself counts */
+	bool on_way; /* it is a directory on the way, without a word of its own */
+};
+
 /*
  * Returns the slot that a watcher has for this use of an inode, or NULL.  Under the bucket's lock.
  */
-static struct cosy_watch_slot *bucket_search(struct bucket *bucket,
-					     const struct cosy_watch_slot *as)
+static __always_inline struct cosy_watch_slot *bucket_search(struct bucket *bucket,
+							     const struct cosy_watcher *watcher,
+							     struct use use)
 {
 	struct cosy_watch_slot *slot;
 	struct hlist_node *next;
 
 	hlist_for_each_entry_safe(slot, next, &bucket->slots, node)
 	{
-		if (slot->watcher == as->watcher && slot->ino == as->ino && slot->sb == as->sb &&
-		    slot->way == as->way && slot_is_way(slot) == slot_is_way(as))
+		if (slot->watcher == watcher && slot->ino == use.inode->i_ino &&
+		    slot->sb == use.inode->i_sb && slot->way == use.way &&
+		    slot_is_way(slot) == use.on_way)
 			return slot;
 		if (slot_is_silent(slot))
 			bucket_drop(bucket, slot);
@@ -179,53 +189,51 @@ static bool bucket_has_room(const struct bucket *bucket, const struct cosy_watch
 	return own < BUCKET_SHARE && bucket->count < BUCKET_MAX;
 }
 
-static __always_inline void slot_want(struct cosy_watch_slot *wanted, struct cosy_watcher *watcher,
-				      u32 word, const struct inode *inode, bool way)
+static __always_inline struct bucket *bucket_for(struct use use)
 {
-	wanted->watcher = watcher;
-	wanted->word = word;
-	wanted->sb = inode->i_sb;
-	wanted->ino = inode->i_ino;
-	wanted->way = way;
-	wanted->bucket = bucket_of(inode->i_sb, inode->i_ino);
+	return &buckets[bucket_of(use.inode->i_sb, use.inode->i_ino)];
 }
 
-/*
- * Returns the slot that the watcher has of what is wanted, which is this READ's from now on; or
- * NULL.
- */
-static __always_inline struct cosy_watch_slot *slot_again(const struct cosy_watch_slot *wanted)
+static noinline struct cosy_watch_slot *slot_again_search(struct bucket *bucket,
+							  struct cosy_watcher *watcher,
+							  struct use use)
 {
-	struct bucket *bucket = &buckets[wanted->bucket];
 	struct cosy_watch_slot *own;
 
-	/* Slots of this watcher are added under its lock only, and the caller has it. */
-	if (likely(hlist_empty(&bucket->slots)))
-		return NULL;
 	raw_spin_lock(&bucket->lock);
-	own = bucket_search(bucket, wanted);
+	own = bucket_search(bucket, watcher, use);
 	if (own)
-		own->tick = READ_ONCE(own->watcher->tick);
+		own->tick = READ_ONCE(watcher->tick);
 	raw_spin_unlock(&bucket->lock);
 	if (own)
-		own->reading = own->watcher->readings;
+		own->reading = watcher->readings;
 	return own;
 }
 
 /*
- * Registers what is wanted in a slot.  False: the bucket is full, or the user has its share of it.
+ * Returns the slot that the watcher has of this use, which is this READ's from now on; or NULL.
  */
-static __always_inline bool slot_add(struct cosy_watch_slot *slot,
-				     const struct cosy_watch_slot *wanted)
+static __always_inline struct cosy_watch_slot *slot_again(struct bucket *bucket,
+							  struct cosy_watcher *watcher,
+							  struct use use)
 {
-	struct bucket *bucket = &buckets[wanted->bucket];
+	/* Slots of this watcher are added under its lock only, and the caller has it. */
+	return likely(hlist_empty(&bucket->slots)) ? NULL : slot_again_search(bucket, watcher, use);
+}
+
+/*
+ * Registers an inode in a slot.  False: the bucket is full, or the user has its share of it.
+ */
+static __always_inline bool slot_add(struct cosy_watch_slot *slot, struct bucket *bucket,
+				     struct use use)
+{
 	bool added;
 
 	slot_remove(slot);
-	slot->sb = wanted->sb;
-	slot->ino = wanted->ino;
-	slot->way = wanted->way;
-	slot->bucket = wanted->bucket;
+	slot->sb = use.inode->i_sb;
+	slot->ino = use.inode->i_ino;
+	slot->way = use.way;
+	slot->bucket = bucket - buckets;
 	raw_spin_lock(&bucket->lock);
 	added = likely(hlist_empty(&bucket->slots)) || bucket_has_room(bucket, slot->watcher);
 	if (added) {
@@ -252,21 +260,19 @@ static __always_inline u32 word_after(u32 word)
 	return word + 1 < COSY_WATCH_WORDS ? word + 1 : COSY_WATCH_FIRST;
 }
 
-static __always_inline u32 word_register(struct cosy_watcher *watcher, const struct inode *inode,
-					 bool way)
+static __always_inline u32 word_register(struct cosy_watcher *watcher, struct use use)
 {
-	struct cosy_watch_slot wanted, *slot;
+	struct bucket *bucket = bucket_for(use);
+	struct cosy_watch_slot *slot = slot_again(bucket, watcher, use);
 	u32 word = watcher->next;
 
-	slot_want(&wanted, watcher, word, inode, way);
-	slot = slot_again(&wanted);
 	if (!slot) {
 		/* A READ registers fewer inodes than there are words. */
 		for (slot = slot_at(watcher, word);
 		     slot && unlikely(slot->reading == watcher->readings);
 		     slot = slot_at(watcher, word))
 			word = word_after(word);
-		if (!slot || !slot_add(slot, &wanted))
+		if (!slot || !slot_add(slot, bucket, use))
 			return 0;
 		watcher->next = word_after(word);
 	}
@@ -275,27 +281,42 @@ static __always_inline u32 word_register(struct cosy_watcher *watcher, const str
 
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode)
 {
-	return word_register(watcher, inode, false);
+	return word_register(watcher, (struct use){ inode });
+}
+
+void cosy_watcher_register_entries(struct cosy_watch_reading *r)
+{
+	const struct dentry *child;
+	u32 i;
+
+	for (i = 0; i < r->count; i++) {
+		child = r->found[i].child;
+		if (d_inode(child) &&
+		    !(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
+			r->found[i].entry->word =
+				word_register(r->watcher, (struct use){ d_inode(child) });
+	}
 }
 
 u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	return word_register(watcher, dir, true);
+	return word_register(watcher, (struct use){ dir, .way = true });
 }
 
 bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	struct cosy_watch_slot *ways = watcher->slots[COSY_WATCH_SLOT_PAGES - 1], wanted;
+	struct cosy_watch_slot *ways = watcher->slots[COSY_WATCH_SLOT_PAGES - 1];
+	struct use use = { dir, .way = true, .on_way = true };
+	struct bucket *bucket = bucket_for(use);
 	u32 i = watcher->next_way, steps;
 
-	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
-	if (!slot_again(&wanted)) {
+	if (!slot_again(bucket, watcher, use)) {
 		for (steps = 0; ways[i].reading == watcher->readings; steps++) {
 			if (steps == COSY_WATCH_WAYS)
 				return false;
 			i = (i + 1) % COSY_WATCH_WAYS;
 		}
-		if (!slot_add(&ways[i], &wanted))
+		if (!slot_add(&ways[i], bucket, use))
 			return false;
 		watcher->next_way = (i + 1) % COSY_WATCH_WAYS;
 	}
@@ -304,13 +325,12 @@ bool cosy_watcher_register_way(struct cosy_watcher *watcher, const struct inode 
 
 bool cosy_watcher_has_way(struct cosy_watcher *watcher, const struct inode *dir)
 {
-	struct cosy_watch_slot wanted, *slot;
-	struct bucket *bucket;
+	struct use use = { dir, .way = true, .on_way = true };
+	struct bucket *bucket = bucket_for(use);
+	struct cosy_watch_slot *slot;
 
-	slot_want(&wanted, watcher, COSY_WATCH_WAY, dir, true);
-	bucket = &buckets[wanted.bucket];
 	raw_spin_lock(&bucket->lock);
-	slot = bucket_search(bucket, &wanted);
+	slot = bucket_search(bucket, watcher, use);
 	raw_spin_unlock(&bucket->lock);
 	return slot && slot->reading == watcher->readings;
 }
@@ -526,8 +546,8 @@ static int pages_make(struct cosy_watcher *watcher)
 	u32 i;
 
 	for (i = 0; i < COSY_WATCH_PAGES; i++) {
-		watcher->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!watcher->pages[i])
+		watcher->words[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+		if (!watcher->words[i])
 			return -ENOMEM;
 	}
 	return 0;
@@ -638,10 +658,9 @@ void cosy_watcher_destroy(struct cosy_watcher *watcher)
 			slot_remove(&watcher->slots[page][i]);
 		free_page((unsigned long)watcher->slots[page]);
 	}
-	for (i = 0; i < COSY_WATCH_PAGES; i++) {
-		if (watcher->pages[i])
-			put_page(watcher->pages[i]);
-	}
+	/* A mapping has references of its own. */
+	for (i = 0; i < COSY_WATCH_PAGES; i++)
+		free_page((unsigned long)watcher->words[i]);
 	kfree(watcher);
 	atomic_dec(&watchers_cnt);
 }

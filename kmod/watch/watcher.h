@@ -53,8 +53,8 @@ struct cosy_watch_slot {
 };
 
 struct cosy_watcher {
-	struct page *pages[COSY_WATCH_PAGES];
-	struct mutex lock;	   /* of all below but the words */
+	atomic64_t *words[COSY_WATCH_PAGES]; /* pages, each a reference */
+	struct mutex lock;		     /* of all below but the words */
 	struct task_struct *owner; /* the thread that makes a READ, which has the lock; or NULL */
 	/*
 	 * One slot for each word; those of the ways follow.  A page is made when a READ may need it: a
@@ -98,9 +98,7 @@ struct cosy_watcher {
 
 static inline atomic64_t *cosy_watch_word(const struct cosy_watcher *watcher, u32 word)
 {
-	atomic64_t *words = page_address(watcher->pages[word * sizeof(u64) / PAGE_SIZE]);
-
-	return words + word % (PAGE_SIZE / sizeof(u64));
+	return watcher->words[word * sizeof(u64) / PAGE_SIZE] + word % (PAGE_SIZE / sizeof(u64));
 }
 
 /*
@@ -124,6 +122,11 @@ bool cosy_watcher_reserve(struct cosy_watcher *watcher, u32 count, bool way);
  * word changes; but none of the same READ.
  */
 u32 cosy_watcher_register(struct cosy_watcher *watcher, const struct inode *inode);
+/*
+ * The same for the inodes of a READ's entries, which get the words, except those that cannot be
+ * given out.
+ */
+void cosy_watcher_register_entries(struct cosy_watch_reading *r);
 /* The same for a directory whose entries are given out: only what happens to it itself counts. */
 u32 cosy_watcher_register_directory(struct cosy_watcher *watcher, const struct inode *dir);
 /* Registers a directory on the way to that, whose word is COSY_WATCH_WAY.  False: as 0 above. */

@@ -9,6 +9,7 @@
 #include <linux/namei.h>
 #include <linux/rcupdate.h>
 #include <linux/seqlock.h>
+#include <asm/word-at-a-time.h>
 #include "compat/compat.h"
 #include "watch/admit.h"
 #include "watch/hooks.h"
@@ -212,14 +213,19 @@ static const char *prefix_component(const char *prefix, const char **end, u32 *l
 static bool entry_has_name(const struct dentry *entry, const char *name, u32 length)
 {
 	const unsigned char *own = smp_load_acquire(&entry->d_name.name);
-	u32 i;
+	u64 word;
 
-	/* It may be a shorter one, which ends at its NUL. */
-	for (i = 0; i < length; i++) {
-		if (READ_ONCE(own[i]) != (unsigned char)name[i])
+	/* It may be a shorter one, which differs at its NUL.  Entries' names have room up to words. */
+	for (; length >= sizeof(word); length -= sizeof(word)) {
+		if (read_word_at_a_time(own) != load_unaligned_zeropad(name))
 			return false;
+		own += sizeof(word);
+		name += sizeof(word);
 	}
-	return !READ_ONCE(own[length]);
+	word = read_word_at_a_time(own);
+	/* The name ends here as well. */
+	return (word & ((0x100ull << 8 * length) - 1)) ==
+	       (load_unaligned_zeropad(name) & ((1ull << 8 * length) - 1));
 }
 
 /*

@@ -343,14 +343,24 @@ static void make_read_hole(void)
  * Makes as many blocks as the size needs, each of which is a hole that was read: a clean page, which
  * counts until it is dropped.
  */
-static void make_read_holes(void)
+static void read_all_holes(int pages)
 {
-	if (truncate(FILE_PATH, 0) || truncate(FILE_PATH, 8192))
+	if (truncate(FILE_PATH, 0) || truncate(FILE_PATH, 4096 * pages))
 		perror("truncate");
-	map_file(O_RDONLY, PROT_READ, 8192);
-	done = !((volatile char *)map)[0] && !((volatile char *)map)[4096];
+	map_file(O_RDONLY, PROT_READ, 4096 * pages);
+	done = true;
+	for (int i = 0; i < pages; i++)
+		done = done && !((volatile char *)map)[4096 * i];
 	munmap(map, map_size);
 	map = NULL;
+}
+static void make_read_holes(void)
+{
+	read_all_holes(2);
+}
+static void make_one_read_hole(void)
+{
+	read_all_holes(1);
 }
 static void drop_caches(void)
 {
@@ -444,6 +454,7 @@ static const struct change_case cases[] = {
 	{ "read of a hole", make_holes, read_hole, BY_PATH, 0 },
 	{ "drop of a hole's page", make_read_hole, drop_caches, BY_PATH, 0 },
 	{ "drop of all pages", make_read_holes, drop_caches, BY_PATH, 0 },
+	{ "drop of the only page", make_one_read_hole, drop_caches, BY_PATH, 0 },
 	{ "writeback", make_dirty, write_back, BY_PATH, DIRTY },
 	{ "readlink", nothing, read_link, THE_LINK, 0 },
 	{ "chdir", nothing, change_directory, BY_PATH, ALONE },

@@ -48,6 +48,17 @@ static void exchange(void)
 	MUST(!renameat2(AT_FDCWD, "top/m", AT_FDCWD, "top/k", RENAME_EXCHANGE));
 }
 
+/* Its new name begins with the old one, which another directory gets. */
+static void lengthen(void)
+{
+	MUST(!rename("top/m", "top/mm") && !rename("top/k", "top/m"));
+}
+
+static void shorten(void)
+{
+	MUST(!rename("top/m", "top/k") && !rename("top/mm", "top/m"));
+}
+
 static void mount_over(void)
 {
 	MUST(!mount("top/k", "top/m", NULL, MS_BIND, NULL));
@@ -119,6 +130,7 @@ static void file_change_by_path(void)
 
 static const struct change changes[] = {
 	{ .name = "exchange of the directory", .make = exchange, .undo = exchange },
+	{ .name = "longer name of the directory", .make = lengthen, .undo = shorten },
 	{ .name = "mount over the directory", .make = mount_over, .undo = unmount },
 	{ .name = "chmod above", .make = close_above, .undo = open_above, .by_nobody = true },
 	{ .name = "dup2 over the descriptor",

@@ -78,7 +78,13 @@ MUTANTS = [
         by="fast_list",
         harmless="all inodes of tmpfs have the same getattr since Linux 6.0",
     ),
-    Mutant("inode-device", "kmod/fast/attributes.c", "likely(!inode->i_rdev)", "1", by="fast_list"),
+    Mutant(
+        "inode-device",
+        "kmod/fast/attributes.c",
+        "unsafe_put_user(likely(!inode->i_rdev)",
+        "unsafe_put_user(1",
+        by="fast_list",
+    ),
     Mutant(
         "inode-huge",
         "kmod/fast/attributes.c",

@@ -106,7 +106,7 @@ MUTANTS = [
     Mutant(
         "watch-own-slot",
         "kmod/watch/watcher.c",
-        "own = bucket_search(bucket, wanted);",
+        "own = bucket_search(bucket, watcher, use);",
         "own = NULL;",
         by="watch_attack",
     ),
@@ -162,6 +162,13 @@ MUTANTS = [
         "kmod/watch/way.c",
         " || !entry_has_name(at, name, length))",
         ")",
+        by="held_watch",
+    ),
+    Mutant(
+        "watch-way-name-end",
+        "kmod/watch/way.c",
+        "((0x100ull << 8 * length) - 1)",
+        "((1ull << 8 * length) - 1)",
         by="held_watch",
     ),
     Mutant(
@@ -322,6 +329,13 @@ MUTANTS = [
         "kmod/watch/admit.c",
         "pages_are_dirty(inode));",
         "true);",
+        by="watch_guard",
+    ),
+    Mutant(
+        "watch-holes-small",
+        "kmod/watch/admit.c",
+        "\t\tdirty = folio_test_dirty((struct folio *)folio);",
+        "\t\tdirty = true;",
         by="watch_guard",
     ),
     Mutant(
