@@ -9,19 +9,19 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
 #include "../../include/uapi/linux/cosy.h"
 #include "../../include/uapi/linux/cosy_watch.h"
 #include "alone.h"
 #include "metadata/metadata.h"
+#include "metadata/statx.h"
 #include "metadata/table.h"
 #include "metadata/watcher.h"
 #include "stats.h"
 #include "syscall.h"
 #include "vfork.h"
 
-/* Apart from what each program needs (library.ld): only programs with tables write there. */
+/* Apart from what each program needs (library.ld): only programs with a watcher write there. */
 unsigned int metadata_turns[METADATA_FDS] __attribute__((section(".last")));
 
 struct set *sets[SETS];
@@ -107,6 +107,7 @@ COLD static struct set *set_make(struct set **place)
 	set->patience = watcher_is_eager() ? 1 : PATIENCE;
 	set->size = FEWEST;
 	set->step = 1;
+	set->owner = __builtin_thread_pointer();
 	set->last = table_make(set);
 	for (int i = 0; i < RECENT; i++)
 		set->recent[i] = set->last;
@@ -142,6 +143,8 @@ static bool table_has_prefix(const struct table *table, const char *path, unsign
 {
 	if (table->prefix != prefix)
 		return false;
+	if (likely(path_has_room(path)))
+		return path_has_prefix(path, table);
 	for (unsigned int i = 0; i < prefix; i++)
 		if (table->text[i] != path[i])
 			return false;
@@ -531,48 +534,6 @@ static unsigned int path_prefix(const char *path, unsigned int *length)
 	return slash;
 }
 
-static struct statx_timestamp timestamp(const __u64 *time)
-{
-	return (struct statx_timestamp){.tv_sec = (int64_t)time[0], .tv_nsec = time[1]};
-}
-
-/*
- * Fills in struct statx as the kernel does for a mask of basic fields and the mount.  A file system
- * that counts queries of its times of change returns them only for a mask that has one of them.
- */
-static void statx_copy(struct statx *to, const struct table *table,
-		       const struct cosy_watch_entry *entry, unsigned int mask)
-{
-	struct stat is;
-
-	stat_copy(&is, entry);
-	*to = (struct statx){
-		.stx_mask = table->stx_mask,
-		.stx_blksize = is.st_blksize,
-		.stx_attributes = entry->attributes,
-		.stx_nlink = is.st_nlink,
-		.stx_uid = is.st_uid,
-		.stx_gid = is.st_gid,
-		.stx_mode = is.st_mode,
-		.stx_ino = is.st_ino,
-		.stx_size = is.st_size,
-		.stx_blocks = is.st_blocks,
-		.stx_attributes_mask = table->stx_attributes_mask,
-		.stx_atime = timestamp(&entry->stat[9]),
-		.stx_mtime = timestamp(&entry->stat[11]),
-		.stx_ctime = timestamp(&entry->stat[13]),
-		.stx_rdev_major = major(is.st_rdev),
-		.stx_rdev_minor = minor(is.st_rdev),
-		.stx_dev_major = major(is.st_dev),
-		.stx_dev_minor = minor(is.st_dev),
-		.stx_mnt_id = table->stx_mnt_id,
-	};
-	if (table->counted_times && !(mask & (STATX_MTIME | STATX_CTIME))) {
-		to->stx_mask &= ~(STATX_MTIME | STATX_CTIME);
-		to->stx_mtime = to->stx_ctime = (struct statx_timestamp){0};
-	}
-}
-
 /* A request: what stat(2) or statx(2) is asked for. */
 struct request {
 	int dirfd;
@@ -580,7 +541,7 @@ struct request {
 	void *ret;	   /* struct stat, or struct statx */
 	unsigned int mask; /* statx's; 0: stat */
 	int mode;	   /* access's; -1: stat or statx */
-	bool tried;	   /* table_serve was, in a process with one thread */
+	bool tried;	   /* table_expect or table_expect_shared was */
 };
 
 /* Finds the number of an extended attribute in COSY_WATCH_XATTRS, or COSY_WATCH_XATTR_COUNT. */
@@ -635,8 +596,10 @@ static bool set_serve(struct set *set, const struct request *request)
 	if (table->count && !table_holds(table))
 		table_judge(set, table);
 	entry = NULL;
+	/* It counts for this call alone: the next one may come here without table_jump. */
 	if (table->count && !table->missed)
 		entry = table_search(table, path + prefix, length);
+	table->missed = false;
 	if (!entry)
 		entry = twins_search(set, &table, path, path + prefix, length);
 	if (entry)
@@ -674,7 +637,7 @@ static const struct cosy_watch_entry *table_again(struct table *table, int dirfd
 	return entry_is(entry, path + table->prefix) ? entry : NULL;
 }
 
-/* Serves from the table that was used last for the descriptor, as table_serve does. */
+/* Serves from the table that was used last for the descriptor, as table_expect does. */
 static bool recent_serve(struct set *set, const struct request *request)
 {
 	struct table *table = *set_recent(set, request->dirfd);
@@ -728,7 +691,7 @@ static bool serve(const struct request *request, int flags)
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags)
 {
 	const struct request request = {
-		.dirfd = dirfd, .path = path, .ret = ret, .mode = -1, .tried = alone()};
+		.dirfd = dirfd, .path = path, .ret = ret, .mode = -1, .tried = true};
 
 	return serve(&request, flags);
 }
@@ -737,10 +700,9 @@ bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int fl
 			  unsigned int mask)
 {
 	const struct request request = {
-		.dirfd = dirfd, .path = path, .ret = ret, .mask = mask, .mode = -1};
+		.dirfd = dirfd, .path = path, .ret = ret, .mask = mask, .mode = -1, .tried = true};
 
-	/* Other fields are known to the kernel alone. */
-	return mask && !(mask & ~(STATX_BASIC_STATS | STATX_MNT_ID)) && serve(&request, flags);
+	return serve(&request, flags);
 }
 
 bool metadata_serve_access(int dirfd, const char *path, int mode)

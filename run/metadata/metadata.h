@@ -55,12 +55,12 @@ uint64_t metadata_numbers(void);
 void metadata_opened(int fd, int flags, uint64_t before);
 
 /*
- * Serves fstatat(2) after table_serve (table.h) did not: true, with the answer; false: make the
+ * Serves fstatat(2) after table_expect (table.h) found nothing: true, with the answer; false: make the
  * call.
  */
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 
-/* Serves statx(2) in the same way. */
+/* Serves statx(2) in the same way, for a mask of which statx_is_served. */
 bool metadata_serve_statx(int dirfd, const char *path, struct statx *ret, int flags,
 			  unsigned int mask);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "metadata/statx.h"
 #include "metadata/table.h"
 #include "next.h"
 
@@ -26,32 +27,52 @@ static inline bool only_counted(int flags)
 	return set_rests();
 }
 
-/* `tried` is what table_serve returned. */
+/* Serves fstatat(2).  Inline in each function, so that a name in order needs no other one. */
+static __attribute__((always_inline)) inline int serve_next(int dirfd, const char *path,
+							    struct stat *ret, int flags)
+{
+	struct found found;
+
+	return found_serve(table_expect(&found, dirfd, path, ret, flags), &found, ret);
+}
+
+/* Serves fstatat(2) after serve_next has returned `tried`, which is not TABLE_SERVED. */
+static __attribute__((noinline)) bool serve_other(int tried, int dirfd, const char *path,
+						  struct stat *ret, int flags)
+{
+	struct found found;
+
+	if (tried == TABLE_JUMP)
+		tried = found_serve(table_expect_other(&found, dirfd, path), &found, ret);
+	else if (tried == TABLE_UNKNOWN)
+		tried = found_serve(table_expect_shared(&found, dirfd, path, ret, flags), &found,
+				    ret);
+	return tried == TABLE_SERVED || (tried == TABLE_UNKNOWN && !only_counted(flags) &&
+					 metadata_serve(dirfd, path, ret, flags));
+}
+
 static __attribute__((noinline)) int stat_slow(int tried, const char *path, struct stat *ret)
 {
-	return tried != TABLE_CHANGED && !only_counted(0) && metadata_serve(AT_FDCWD, path, ret, 0)
-		       ? 0
-		       : NEXT(stat)(path, ret);
+	return serve_other(tried, AT_FDCWD, path, ret, 0) ? 0 : NEXT(stat)(path, ret);
 }
 
 int stat(const char *restrict path, struct stat *restrict ret)
 {
-	int tried = table_serve(AT_FDCWD, path, ret, 0);
+	int tried = serve_next(AT_FDCWD, path, ret, 0);
 
 	return likely(tried == TABLE_SERVED) ? 0 : stat_slow(tried, path, ret);
 }
 
 static __attribute__((noinline)) int lstat_slow(int tried, const char *path, struct stat *ret)
 {
-	return tried != TABLE_CHANGED && !only_counted(0) &&
-			       metadata_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
+	return serve_other(tried, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW)
 		       ? 0
 		       : NEXT(lstat)(path, ret);
 }
 
 int lstat(const char *restrict path, struct stat *restrict ret)
 {
-	int tried = table_serve(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
+	int tried = serve_next(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
 
 	return likely(tried == TABLE_SERVED) ? 0 : lstat_slow(tried, path, ret);
 }
@@ -59,34 +80,52 @@ int lstat(const char *restrict path, struct stat *restrict ret)
 static __attribute__((noinline)) int fstatat_slow(int tried, int dirfd, const char *path,
 						  struct stat *ret, int flags)
 {
-	return tried != TABLE_CHANGED && !only_counted(flags) &&
-			       metadata_serve(dirfd, path, ret, flags)
-		       ? 0
-		       : NEXT(fstatat)(dirfd, path, ret, flags);
+	return serve_other(tried, dirfd, path, ret, flags) ? 0
+							   : NEXT(fstatat)(dirfd, path, ret, flags);
 }
 
 int fstatat(int dirfd, const char *restrict path, struct stat *restrict ret, int flags)
 {
-	int tried = table_serve(dirfd, path, ret, flags);
+	int tried = serve_next(dirfd, path, ret, flags);
 
 	return likely(tried == TABLE_SERVED) ? 0 : fstatat_slow(tried, dirfd, path, ret, flags);
+}
+
+static __attribute__((noinline)) int statx_slow(int tried, int dirfd, const char *path, int flags,
+						unsigned int mask, struct statx *ret)
+{
+	struct found found;
+
+	if (tried == TABLE_JUMP)
+		tried = found_serve_statx(table_expect_other(&found, dirfd, path), &found, ret,
+					  mask);
+	else if (tried == TABLE_UNKNOWN)
+		tried = found_serve_statx(table_expect_shared(&found, dirfd, path, ret, flags),
+					  &found, ret, mask);
+	return tried == TABLE_SERVED || (tried == TABLE_UNKNOWN && !only_counted(flags) &&
+					 metadata_serve_statx(dirfd, path, ret, flags, mask))
+		       ? 0
+		       : NEXT(statx)(dirfd, path, flags, mask, ret);
 }
 
 int statx(int dirfd, const char *restrict path, int flags, unsigned int mask,
 	  struct statx *restrict ret)
 {
-	return metadata_serve_statx(dirfd, path, ret, flags, mask)
-		       ? 0
-		       : NEXT(statx)(dirfd, path, flags, mask, ret);
+	struct found found;
+	int tried = TABLE_CHANGED;
+
+	if (likely(statx_is_served(mask)))
+		tried = found_serve_statx(table_expect(&found, dirfd, path, ret, flags), &found,
+					  ret, mask);
+	return likely(tried == TABLE_SERVED) ? 0 : statx_slow(tried, dirfd, path, flags, mask, ret);
 }
 
 static __attribute__((noinline)) bool older_serve(int version, int dirfd, const char *path,
 						  struct stat *ret, int flags)
 {
-	int tried = version == STAT_VERSION ? table_serve(dirfd, path, ret, flags) : TABLE_CHANGED;
+	int tried = version == STAT_VERSION ? serve_next(dirfd, path, ret, flags) : TABLE_CHANGED;
 
-	return tried == TABLE_SERVED ||
-	       (tried == TABLE_UNKNOWN && metadata_serve(dirfd, path, ret, flags));
+	return tried == TABLE_SERVED || serve_other(tried, dirfd, path, ret, flags);
 }
 
 int __xstat(int version, const char *path, struct stat *ret)

@@ -143,6 +143,43 @@ const struct cosy_watch_entry *table_jump(struct set *set, int dirfd, const char
 	return table_find_path(table, dirfd, path, &table->missed);
 }
 
+int table_expect_shared(struct found *found, int dirfd, const char *path, const void *ret,
+			int flags)
+{
+	struct set *set;
+
+	if (alone() || vfork_parent ||
+	    __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
+	    unlikely(!is_address(path) || !is_address(ret) || (flags & ~FLAGS_SERVED)))
+		return TABLE_UNKNOWN;
+	set = __atomic_load_n(set_place(), __ATOMIC_ACQUIRE);
+	if (unlikely(!set || __atomic_load_n(&set->budget.rest, __ATOMIC_RELAXED) ||
+		     __atomic_exchange_n(&set->taken, true, __ATOMIC_ACQUIRE)))
+		return TABLE_UNKNOWN;
+	found->set = set;
+	found->table = *set_recent(set, dirfd);
+	found->entry = table_next(found->table, dirfd, path);
+	if (unlikely(!found->entry)) {
+		found->entry = table_jump(set, dirfd, path);
+		found->table = *set_recent(set, dirfd);
+	}
+	return found_holds(found);
+}
+
+int table_expect_other(struct found *found, int dirfd, const char *path)
+{
+	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
+
+	/* A signal handler may have begun a thread since, or have gone on with another context. */
+	if (unlikely(set->taken || !alone() || vfork_parent))
+		return TABLE_UNKNOWN;
+	set_take_alone(set);
+	found->set = set;
+	found->entry = table_jump(set, dirfd, path);
+	found->table = *set_recent(set, dirfd);
+	return found_holds(found);
+}
+
 const struct cosy_watch_entry *table_search(struct table *table, const char *name,
 					    unsigned int length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * table.h - tables of directories' entries, and the part of serving that nearly all calls need: a
- * name of the directory that was asked last, mostly the next one.  It is in each function that programs call; the rest
- * is in metadata.c.
+ * name of the directory that was asked last, mostly the next one.  It is in each function that
+ * programs call; the rest is in table.c and metadata.c.
  *
  * A *table* has entries of one directory, which is named by a descriptor or by the part of the paths
  * before the last slash.  An entry answers as long as three words of the kernel's are what they were
@@ -10,9 +10,10 @@
  * begins with few entries, and has more if those were asked for.  A directory has several tables if
  * the program goes through several parts of it at once, as ninja does through objects and sources.
  *
- * Tables are in sets.  In a process with one thread all calls use the first set.  Otherwise a call
- * takes its thread's set, by the thread's stack.  It makes the system call if the set is taken: by
- * another thread, or by the call that a signal handler interrupted.
+ * Tables are in sets.  In a process with one thread all calls use the first set.  Otherwise each thread
+ * has its own, as long as there are enough: a thread may wait for the processor in its set, and another
+ * one with the same set would make thousands of system calls meanwhile.  For a call makes the system
+ * call if the set is taken: by another thread, or by the call that a signal handler interrupted.
  * Nobody ever waits.
  */
 #ifndef COSY_RUN_TABLE_H
@@ -36,7 +37,8 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	SETS = 32, /* so that threads seldom share one: a thread may wait for the processor in its set */
+	SETS = 32,	 /* a power of 2 */
+	PROBES = 16,	 /* of them are looked at for a thread's own one */
 	TABLES = 8,	 /* in a set */
 	RECENT = 8,	 /* a power of 2 */
 	PREFIX = 248,	 /* bytes of a path before the last component */
@@ -96,6 +98,7 @@ _Static_assert(offsetof(struct table, bytes) == HEAD && sizeof(struct table) == 
 
 struct set {
 	bool taken;
+	const void *owner; /* the thread that made it, by its thread pointer */
 	struct budget budget;
 	unsigned int clock, patience, size;
 	unsigned int absent;	  /* READs that query which extended attributes are absent */
@@ -117,13 +120,24 @@ static inline bool is_address(const void *at)
 	return (uintptr_t)at - LOWEST < HIGHEST - LOWEST;
 }
 
+/*
+ * Returns where the calling thread's set is or is to be.  Threads that have ended leave theirs to those
+ * that get the same pointer, which libc reuses.
+ */
 static inline struct set **set_place(void)
 {
-	uintptr_t frame;
+	/* Each thread of libc's has one; threads that share one share a set. */
+	const void *self = __builtin_thread_pointer();
+	unsigned int first = ((uintptr_t)self * 0x9e3779b97f4a7c15ull) >> 32;
 
-	__asm__("mov %%rsp, %0" : "=r"(frame));
-	/* libc's stacks are 8 MB apart, if their size is the usual one. */
-	return &sets[(frame >> 20 ^ frame >> 23) % SETS];
+	for (unsigned int i = 0; i < PROBES; i++) {
+		struct set **place = &sets[(first + i) % SETS];
+		const struct set *set = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+		if (!set || set->owner == self)
+			return place;
+	}
+	return &sets[first % SETS];
 }
 
 /* Takes a set of a process with one thread: a signal handler finds it taken. */
@@ -193,6 +207,12 @@ static inline bool entry_is(const struct cosy_watch_entry *entry, const char *na
 					   : !strcmp((const char *)(entry + 1), name);
 }
 
+/* True if words may be read up to the longest prefix's end: the path's page has room. */
+static inline bool path_has_room(const char *path)
+{
+	return ((uintptr_t)path & 4095) <= 4096 - PREFIX - 8;
+}
+
 /* True if the path begins with the table's prefix; false if that is hard to say. */
 static __attribute__((always_inline)) inline bool path_has_prefix(const char *path,
 								  const struct table *table)
@@ -203,8 +223,7 @@ static __attribute__((always_inline)) inline bool path_has_prefix(const char *pa
 
 	if (!left)
 		return true;
-	/* Words beyond the end of the path are in its last page. */
-	if (((uintptr_t)path & 4095) > 4096 - PREFIX - 8)
+	if (!path_has_room(path))
 		return false;
 	for (; left >= 8; left -= 8, path += 8, text += 8) {
 		__builtin_memcpy(&word, path, 8);
@@ -278,44 +297,83 @@ enum {
 	TABLE_SERVED,
 	TABLE_CHANGED, /* make the call: the file has changed, or cannot be served */
 	TABLE_UNKNOWN, /* metadata_serve has to be tried */
+	TABLE_JUMP,    /* table_expect_other has to be tried */
+};
+
+/* An entry that was found, in a set that was taken. */
+struct found {
+	struct set *set;
+	struct table *table;
+	const struct cosy_watch_entry *entry; /* or NULL */
 };
 
 /*
- * Serves fstatat(2) from the table that was used last for the descriptor, in a process with one
- * thread.
+ * TABLE_SERVED: the entry is what the kernel would answer, and the set stays taken.  Otherwise it is
+ * left.  The words are read after the path's bytes and before the answer counts.
  */
-static __attribute__((always_inline)) inline int table_serve(int dirfd, const char *path,
-							     struct stat *ret, int flags)
+static __attribute__((always_inline)) inline int found_holds(const struct found *found)
 {
-	const struct cosy_watch_entry *entry;
+	if (likely(found->entry && entry_holds(found->table, found->entry)))
+		return TABLE_SERVED;
+	/* A directory changes when the program opens it: find and du ask again then. */
+	bool changed = found->entry && table_holds(found->table);
+
+	set_leave(found->set);
+	return changed ? TABLE_CHANGED : TABLE_UNKNOWN;
+}
+
+static __attribute__((always_inline)) inline void found_leave(const struct found *found)
+{
+	table_count(found->table);
+	found->set->last = found->table;
+	set_leave(found->set);
+}
+
+/*
+ * Looks for the path in the table that was used last for the descriptor, in a process with one
+ * thread.  It calls no function, so that the compiler keeps nothing on the stack.
+ */
+static __attribute__((always_inline)) inline int table_expect(struct found *found, int dirfd,
+							      const char *path, const void *ret,
+							      int flags)
+{
 	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
 	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
-	struct table *table;
-	int served = TABLE_UNKNOWN;
 
 	if (unlikely(!set || set->taken || set->budget.rest || !flag || !*flag || vfork_parent ||
 		     __atomic_load_n(&watcher_state, __ATOMIC_ACQUIRE) != WATCHER_OPEN ||
 		     !is_address(path) || !is_address(ret) || (flags & ~FLAGS_SERVED)))
 		return TABLE_UNKNOWN;
 	set_take_alone(set);
-	table = *set_recent(set, dirfd);
-	entry = table_next(table, dirfd, path);
-	if (unlikely(!entry)) {
-		entry = table_jump(set, dirfd, path);
-		table = *set_recent(set, dirfd);
+	found->set = set;
+	found->table = *set_recent(set, dirfd);
+	found->entry = table_next(found->table, dirfd, path);
+	if (unlikely(!found->entry)) {
+		set_leave(set);
+		return TABLE_JUMP;
 	}
-	/* The words are read after the path's bytes and before the answer counts. */
-	if (likely(entry && entry_holds(table, entry))) {
-		stat_copy(ret, entry);
-		table_count(table);
-		set->last = table;
-		served = TABLE_SERVED;
-	} else if (entry && table_holds(table)) {
-		/* A directory changes when the program opens it: find and du ask again then. */
-		served = TABLE_CHANGED;
+	return found_holds(found);
+}
+
+/*
+ * The same in a process with several threads, for any name of the table; TABLE_UNKNOWN otherwise.  To be
+ * called after table_expect has returned that.
+ */
+int table_expect_shared(struct found *found, int dirfd, const char *path, const void *ret,
+			int flags);
+
+/* Looks for the path by table_jump, after table_expect has returned TABLE_JUMP. */
+int table_expect_other(struct found *found, int dirfd, const char *path);
+
+/* Serves fstatat(2) from what was found: `tried` is what table_expect returned. */
+static __attribute__((always_inline)) inline int found_serve(int tried, const struct found *found,
+							     struct stat *ret)
+{
+	if (likely(tried == TABLE_SERVED)) {
+		stat_copy(ret, found->entry);
+		found_leave(found);
 	}
-	set_leave(set);
-	return served;
+	return tried;
 }
 
 /* Counts a call of a process with one thread.  True: it is not to be tried. */
