@@ -210,7 +210,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir -p "$work/bin" "$work/lib/cosy" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/cosy/"
 	chmod 755 "$work" "$work/bin" "$work/lib" "$work/lib/cosy"
 	cp "$work/file" "$work/other" && chown 65534 "$work/other"
-	nobody="nice -n -$(nice) setpriv --reuid=65534 --regid=65534 --clear-groups"
+	nobody="nice -n $((0 - $(nice))) setpriv --reuid=65534 --regid=65534 --clear-groups"
 	$nobody "$work/bin/cosy" run --explain "$work/other" dd if="$work/other" of=/dev/null bs=1 status=none 2>"$work/err"
 	says "a program of ordinary priority" ": specialised"
 	$nobody nice -n 5 "$work/bin/cosy" run --no-daemon --explain "$work/other" dd if="$work/other" of=/dev/null bs=1 status=none 2>"$work/err"
