@@ -31,15 +31,15 @@ struct space {
 #define BUCKET_BITS 16
 #define SPACE_BITS  10
 
-/* What a change of an inode costs at most, and with it the processes that wait for the lock. */
+/* Slots in a bucket: a change of an inode searches all of them with the bucket's lock held. */
 #define BUCKET_MAX 32
-/* Of these one user has so many at most.  All its slots together fill 4 of each bucket. */
+/* Most slots of one user in a bucket.  All that it may have fill 4 of each on average. */
 #define BUCKET_SHARE (BUCKET_MAX / 4)
-/* Watchers of all users: so many words are changed by each change of a mount. */
+/* Watchers of all users: each change of a mount changes a word of each. */
 #define WATCHERS_MAX 4096
 
 static struct bucket *buckets;
-static u64 key[2] __ro_after_init; /* nobody can choose inodes that share a bucket */
+static u64 key[2] __ro_after_init; /* secret, so nobody can choose inodes that share a bucket */
 static struct space spaces[1 << SPACE_BITS];
 static atomic_t watchers_cnt = ATOMIC_INIT(0);
 static struct page *ended_page;
@@ -71,7 +71,7 @@ static __always_inline u32 bucket_of(const struct super_block *sb, u64 ino)
 	return hash_64((mixed ^ mixed >> 32) + ((unsigned long)sb ^ key[1]), BUCKET_BITS);
 }
 
-/* Answers of its READ have ended by the tick. */
+/* True if the tick has ended the answers of the slot's READ. */
 static __always_inline bool slot_is_silent(const struct cosy_watch_slot *slot)
 {
 	return READ_ONCE(slot->watcher->tick) - slot->tick >= COSY_WATCH_TICKS;
@@ -92,7 +92,7 @@ static noinline void bucket_note(struct bucket *bucket, const struct inode *inod
 	raw_spin_lock(&bucket->lock);
 	hlist_for_each_entry(slot, &bucket->slots, node) {
 		last = slot;
-		/* The watchers of other inodes are not looked at: their memory is far away. */
+		/* Watchers of other inodes are not read, because that would miss the cache. */
 		if (slot->ino != inode->i_ino || slot->sb != inode->i_sb || slot_is_silent(slot))
 			continue;
 		/* A READ opens a directory, but does not list it. */
@@ -115,8 +115,8 @@ void cosy_watch_note(const struct inode *inode, enum cosy_watch_event event)
 		return;
 	bucket = &buckets[bucket_of(inode->i_sb, inode->i_ino)];
 	/*
-	 * Pairs with cosy_watcher_settle: the lock of the change, or the count of openers, was changed by
-	 * an atomic operation before this.
+	 * Pairs with cosy_watcher_settle: before this, an atomic operation has changed the lock of
+	 * the change, or the count of openers.
 	 */
 	smp_mb__after_atomic();
 	if (unlikely(!hlist_empty(&bucket->slots)))
@@ -131,11 +131,11 @@ static __always_inline void slot_remove(struct cosy_watch_slot *slot)
 	if (!slot->sb)
 		return;
 	raw_spin_lock(&bucket->lock);
-	/* Others only take silent ones out, whose answers have ended. */
+	/* Else it was not added, or it was silent and was dropped: no answer depends on it. */
 	if (!hlist_unhashed(&slot->node)) {
 		/*
-		 * Answers that were kept for this slot are stale from now on.  The word changes
-		 * before the bucket does, which hooks look at without the lock.
+		 * Answers that depend on this slot end now.  The word changes before the bucket
+		 * does, because hooks read the bucket without the lock.
 		 */
 		word_change(slot->watcher, slot->word);
 		smp_mb__after_atomic();
@@ -149,15 +149,16 @@ static __always_inline bool slot_is_way(const struct cosy_watch_slot *slot)
 	return slot->word == COSY_WATCH_WAY;
 }
 
-/* An inode, and what for it is registered. */
+/* An inode, and the purpose for which a READ registers it. */
 struct use {
 	const struct inode *inode;
-	bool way;    /* only what happens to it itself counts */
-	bool on_way; /* it is a directory on the way, without a word of its own */
+	bool way;    /* a directory: changes of its contents do not count */
+	bool on_way; /* a directory on the way to the table's, whose word is COSY_WATCH_WAY */
 };
 
 /*
- * Returns the slot that a watcher has for this use of an inode, or NULL.  Under the bucket's lock.
+ * Returns the slot that a watcher has for this use of an inode, or NULL.  Drops silent slots on the
+ * way there.  Under the bucket's lock.
  */
 static __always_inline struct cosy_watch_slot *bucket_search(struct bucket *bucket,
 							     const struct cosy_watcher *watcher,
@@ -178,7 +179,7 @@ static __always_inline struct cosy_watch_slot *bucket_search(struct bucket *buck
 	return NULL;
 }
 
-/* Returns whether the watcher's user may have another slot in the bucket.  Under its lock. */
+/* Returns whether the watcher's user may add a slot to the bucket.  Under the bucket's lock. */
 static bool bucket_has_room(const struct bucket *bucket, const struct cosy_watcher *watcher)
 {
 	const struct cosy_watch_slot *slot;
@@ -211,18 +212,19 @@ static noinline struct cosy_watch_slot *slot_again_search(struct bucket *bucket,
 }
 
 /*
- * Returns the slot that the watcher has of this use, which is this READ's from now on; or NULL.
+ * Returns the slot that the watcher has for this use, or NULL.  The slot belongs to the READ under
+ * way from now on.
  */
 static __always_inline struct cosy_watch_slot *slot_again(struct bucket *bucket,
 							  struct cosy_watcher *watcher,
 							  struct use use)
 {
-	/* Slots of this watcher are added under its lock only, and the caller has it. */
+	/* Without the bucket's lock: only the caller, with the watcher's lock, adds its slots. */
 	return likely(hlist_empty(&bucket->slots)) ? NULL : slot_again_search(bucket, watcher, use);
 }
 
 /*
- * Registers an inode in a slot.  False: the bucket is full, or the user has its share of it.
+ * Registers an inode in a slot.  False: the bucket is full, or the user has its share of slots.
  */
 static __always_inline bool slot_add(struct cosy_watch_slot *slot, struct bucket *bucket,
 				     struct use use)
@@ -247,7 +249,7 @@ static __always_inline bool slot_add(struct cosy_watch_slot *slot, struct bucket
 	return added;
 }
 
-/* Returns a slot, or NULL: its page was not made. */
+/* Returns the slot of word `i`, or NULL if its page was not made. */
 static __always_inline struct cosy_watch_slot *slot_at(const struct cosy_watcher *watcher, u32 i)
 {
 	struct cosy_watch_slot *page = watcher->slots[i / COSY_WATCH_SLOTS];
@@ -267,7 +269,7 @@ static __always_inline u32 word_register(struct cosy_watcher *watcher, struct us
 	u32 word = watcher->next;
 
 	if (!slot) {
-		/* A READ registers fewer inodes than there are words. */
+		/* Skip slots of this READ: it registers fewer inodes than there are words. */
 		for (slot = slot_at(watcher, word);
 		     slot && unlikely(slot->reading == watcher->readings);
 		     slot = slot_at(watcher, word))
@@ -392,8 +394,8 @@ void cosy_watch_note_numbers(void)
 }
 
 /*
- * The directory changes after this, without a lock that a READ could check.  So that is followed
- * only where no other thread could make a READ in between.
+ * The current directory changes after this, without a lock that a READ could check.  If another
+ * thread could make a READ in between, the watcher ends.
  */
 static void directory_change(struct cosy_watcher *watcher)
 {
@@ -434,7 +436,7 @@ static void way_change(struct cosy_watcher *watcher)
 	word_change(watcher, COSY_WATCH_WAY);
 }
 
-/* Calls `note` for the watchers of a mount namespace, or of all. */
+/* Calls `note` for the watchers of a mount namespace, or of all namespaces if it is NULL. */
 static void spaces_note(const struct mnt_namespace *mounts,
 			void (*note)(struct cosy_watcher *watcher))
 {
@@ -461,7 +463,7 @@ void cosy_watch_end_mounts(void)
 
 void cosy_watch_end_all(void)
 {
-	/* A watcher that is being made is found below, or finds this. */
+	/* Pairs with space_add, which reads `all_ended` if its watcher is not found below. */
 	WRITE_ONCE(all_ended, true);
 	smp_mb();
 	spaces_note(NULL, process_end);
@@ -470,7 +472,7 @@ void cosy_watch_end_all(void)
 void cosy_watch_pause(bool pause)
 {
 	WRITE_ONCE(paused, pause);
-	/* A READ that does not find this has read the word of before. */
+	/* A READ that reads the old `paused` has read WAY's old value, which changes below. */
 	smp_mb();
 	if (pause)
 		spaces_note(NULL, way_change);
@@ -495,7 +497,7 @@ static void tick(struct timer_list *unused)
 
 	spin_lock(&ticks_lock);
 	list_for_each_entry_safe(watcher, next, &ticking, active) {
-		/* The tick first: a READ that finds the later word finds that it has ticked. */
+		/* The tick first: a READ that reads the new word also reads the new tick. */
 		WRITE_ONCE(watcher->tick, watcher->tick + 1);
 		smp_mb();
 		word_change(watcher, COSY_WATCH_WAY);
@@ -507,13 +509,13 @@ static void tick(struct timer_list *unused)
 	spin_unlock(&ticks_lock);
 }
 
-/* Lets ticks come until all slots that are registered by now are silent.  Returns the tick. */
+/* Starts as many ticks as make all present slots silent.  Returns the present tick. */
 static u32 ticks_begin(struct cosy_watcher *watcher)
 {
 	u32 now;
 
 	spin_lock_bh(&ticks_lock);
-	/* One more: it may come before the READ, which has begun, registers its first slot. */
+	/* One more, because a tick may come before this READ registers its first slot. */
 	watcher->ticks_left = COSY_WATCH_TICKS + 1;
 	if (list_empty(&watcher->active))
 		list_add_tail(&watcher->active, &ticking);
@@ -526,7 +528,7 @@ static u32 ticks_begin(struct cosy_watcher *watcher)
 
 u32 cosy_watcher_begin(struct cosy_watcher *watcher)
 {
-	/* 0 is no READ's. */
+	/* 0 is the number of no READ. */
 	if (!++watcher->readings)
 		watcher->readings = 1;
 	return watcher->began = ticks_begin(watcher);
@@ -534,7 +536,7 @@ u32 cosy_watcher_begin(struct cosy_watcher *watcher)
 
 void cosy_watcher_finish(struct cosy_watcher *watcher)
 {
-	/* Slots may have been registered after any number of ticks. */
+	/* Ticks that came before a slot was registered did not count for it. */
 	if (cosy_watcher_has_ticked(watcher, watcher->began))
 		ticks_begin(watcher);
 }
@@ -575,7 +577,7 @@ bool cosy_watcher_reserve(struct cosy_watcher *watcher, u32 count, bool way)
 {
 	u32 page = watcher->next / COSY_WATCH_SLOTS, pages;
 
-	/* Slots that the READ has already are passed over, which are as many at most. */
+	/* Twice as many, because the READ skips slots that it has already: as many at most. */
 	pages = (watcher->next % COSY_WATCH_SLOTS + 2 * (count + 1)) / COSY_WATCH_SLOTS + 1;
 	for (; pages; pages--, page = (page + 1) % (COSY_WATCH_SLOT_PAGES - 1)) {
 		if (unlikely(!watcher->slots[page]) && !slots_make(watcher, page))
@@ -590,7 +592,7 @@ static int space_add(struct cosy_watcher *watcher, struct mm_struct *mm)
 	struct space *space = space_of(mm);
 	int error = -EBUSY;
 
-	/* Another process may change the namespace as soon as the watcher is there. */
+	/* First, because other processes can find the watcher by its namespace once it is added. */
 	watcher->mounts = current->nsproxy->mnt_ns;
 	raw_spin_lock(&space->lock);
 	if (!space_watcher(space, mm)) {
@@ -600,7 +602,7 @@ static int space_add(struct cosy_watcher *watcher, struct mm_struct *mm)
 		error = 0;
 	}
 	raw_spin_unlock(&space->lock);
-	/* Whatever the caller checks about the process comes after this. */
+	/* The caller checks the process after this, and `all_ended` is read after this. */
 	smp_mb();
 	if (READ_ONCE(all_ended))
 		watcher_end(watcher);
@@ -622,12 +624,12 @@ struct cosy_watcher *cosy_watcher_create(struct mm_struct *mm)
 	}
 	error = pages_make(watcher);
 	/*
-	 * A process that makes one watcher after another never finds an earlier one's answer valid.
+	 * WAY begins at random, so that answers of the process's earlier watchers are never valid.
 	 */
 	if (!error)
 		atomic64_set(cosy_watch_word(watcher, COSY_WATCH_WAY), get_random_u64() >> 2);
 	watcher->next = COSY_WATCH_FIRST;
-	watcher->readings = 1; /* no slot's */
+	watcher->readings = 1; /* differs from `reading` of unused slots */
 	if (!error && !cosy_watcher_reserve(watcher, 1, false))
 		error = -ENOMEM;
 	if (!error && mm)

@@ -11,7 +11,7 @@
 
 #include "metadata/table.h"
 
-/* True if entries have all fields of the mask; others are known to the kernel alone. */
+/* True if entries have all fields of the mask.  The kernel alone has other fields. */
 static inline bool statx_is_served(unsigned int mask)
 {
 	return mask && !(mask & ~(STATX_BASIC_STATS | STATX_MNT_ID));
@@ -23,13 +23,13 @@ static inline struct statx_timestamp statx_time(uint64_t seconds, uint64_t nanos
 }
 
 /*
- * Fills in struct statx as the kernel does for a mask that is served.  A file system that counts
- * queries of its times of change returns them only for a mask that has one of them.
+ * Fills in struct statx as the kernel does for a mask that is served.  A file system with
+ * multigrain timestamps (`counted_times`) returns mtime and ctime only if the mask has one of them.
  */
 static inline void statx_copy(struct statx *to, const struct table *table,
 			      const struct cosy_watch_entry *entry, unsigned int mask)
 {
-	/* Words of struct stat.  The compiler does not know that `to` is elsewhere. */
+	/* Words of struct stat.  `restrict` promises the compiler that `to` does not overlap. */
 	const uint64_t *restrict from = (const uint64_t *)entry->stat;
 	uint64_t device = from[0], special = from[5];
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - tables of directories' entries, and the part of serving that nearly all calls need: a
- * name of the directory that was asked last, mostly the next one.  It is in each function that
- * programs call; the rest is in table.c and metadata.c.
+ * table.h - tables of directories' entries, and the fast path that nearly all calls take: a name of
+ * the directory that was queried last, mostly its next name.  The fast path is inlined into each
+ * function that programs call; the rest is in table.c and metadata.c.
  *
- * A *table* has entries of one directory, which is named by a descriptor or by the part of the paths
- * before the last slash.  An entry answers as long as three words of the kernel's are what they were
- * when it was read.  A table is made when the program has asked for a few names of a directory; it
- * begins with few entries, and has more if those were asked for.  A directory has several tables if
- * the program goes through several parts of it at once, as ninja does through objects and sources.
+ * A *table* has entries of one directory, which is named by a descriptor or by the part of the
+ * paths before the last slash.  An entry is valid as long as three words, which the kernel writes,
+ * have the values that they had when the entry was read.  A table is made when the program has
+ * queried a few names of a directory.  It begins with few entries, and gets more if those were
+ * queried.  A directory has several tables if the program goes through several parts of it at once,
+ * as ninja does through objects and sources.
  *
- * Tables are in sets.  In a process with one thread all calls use the first set.  Otherwise each thread
- * has its own, as long as there are enough: a thread may wait for the processor in its set, and another
- * one with the same set would make thousands of system calls meanwhile.  For a call makes the system
- * call if the set is taken: by another thread, or by the call that a signal handler interrupted.
- * Nobody ever waits.
+ * Tables are in sets.  A call that finds its set taken makes the system call: nobody ever waits.
+ * The set is taken by another thread, or by the call that a signal handler interrupted.  In a
+ * process with one thread all calls use the first set.  Otherwise each thread has its own set, as
+ * long as there are enough.  If two threads shared a set, and one of them waited for the processor
+ * with the set taken, the other would make thousands of system calls meanwhile.
  */
 #ifndef COSY_RUN_TABLE_H
 #define COSY_RUN_TABLE_H
@@ -38,21 +39,21 @@
 
 enum {
 	SETS = 32,	 /* a power of 2 */
-	PROBES = 16,	 /* of them are looked at for a thread's own one */
+	PROBES = 16,	 /* sets that a thread tries to find its own */
 	TABLES = 8,	 /* in a set */
 	RECENT = 8,	 /* a power of 2 */
 	PREFIX = 248,	 /* bytes of a path before the last component */
-	ROOM = 7 * 4096, /* bytes of a table, */
-	HEAD = 816,	 /* of which its entries have the rest */
+	ROOM = 7 * 4096, /* bytes of a table */
+	HEAD = 816,	 /* bytes of it before the entries */
 	FEWEST = 8,	 /* entries of a READ */
-	PATIENCE = 2,	 /* names of a directory that are asked for before a READ, at first */
+	PATIENCE = 2,	 /* names of a directory that are queried before a READ, at first */
 	MAX_PATIENCE = 64,
 	STREAMS = 4, /* tables of one directory */
-	ORDERLY = 4, /* names that are asked for in order until the next ones are expected */
+	ORDERLY = 4, /* names queried in order before a READ relies on the order */
 	NOWHERE = 4 * COSY_WATCH_COUNT, /* no entry */
 	NEAR = 16,			/* entries that are searched without an index of names */
-	MORE = 8,    /* READs that query more after a call that it would have answered */
-	CHAINS = 64, /* of that */
+	MORE = 8,    /* READs that query permissions, or absent attributes, after such a call */
+	CHAINS = 64, /* of an index of names */
 };
 
 /* Flags of fstatat(2) and statx(2) with which calls are served. */
@@ -66,16 +67,16 @@ struct table {
 	int dirfd;	      /* or AT_FDCWD; -1: the table is not in use */
 	unsigned int prefix;  /* bytes of the prefix, with its last slash */
 	unsigned int used;    /* when, for replacement */
-	unsigned int asked;   /* names that were not there, since the last READ */
+	unsigned int asked;   /* names queried in vain since the last READ */
 	unsigned int served;  /* since the last READ */
 	unsigned int count;   /* entries; 0: nothing has been read */
-	unsigned int next;    /* the entry that is expected to be asked for, */
-	unsigned int step;    /* then that plus this, 1 or -1 */
+	unsigned int next;    /* the entry that is expected to be queried next */
+	unsigned int step;    /* 1 or -1: from that entry to the one expected after it */
 	unsigned int learnt;  /* how often the step was right since it was last wrong */
 	unsigned int size;    /* entries of the next READ */
-	unsigned int counted; /* of `served`: in the budget */
-	unsigned int turn;    /* of the descriptor */
-	/* Another table of the directory, perhaps, that was used before; or NULL. */
+	unsigned int counted; /* part of `served` that the budget has counted */
+	unsigned int turn;    /* metadata_turns of the descriptor, before the last READ */
+	/* Another table, of the same directory unless it was reused since; or NULL. */
 	struct table *twin;
 	uint64_t way, numbers, dir_value;
 	uint32_t dir_word;
@@ -86,10 +87,13 @@ struct table {
 	bool missed;		/* table_jump did not find the name: not to be searched again */
 	bool indexed;		/* the next three are filled in */
 	uint8_t chains[CHAINS]; /* the first entry of a chain, from 1 on */
-	uint8_t links[COSY_WATCH_COUNT]; /* the next one */
-	uint16_t at[COSY_WATCH_COUNT];	 /* entries, in units of 8 bytes */
-	char text[PREFIX + 8];		 /* it is read by words */
-	/* Of the entries.  A table of few is all in one page: each page costs as much as two calls. */
+	uint8_t links[COSY_WATCH_COUNT]; /* the next entry of the chain, from 1 on */
+	uint16_t at[COSY_WATCH_COUNT];	 /* offsets of entries, in units of 8 bytes */
+	char text[PREFIX + 8];		 /* the prefix, with room to compare whole words */
+	/*
+	 * The entries.  A table of few entries fits into one page, because the first touch of a
+	 * page costs as much as two calls.
+	 */
 	_Alignas(8) char bytes[ROOM - HEAD];
 };
 
@@ -102,12 +106,12 @@ struct set {
 	struct budget budget;
 	unsigned int clock, patience, size;
 	unsigned int absent;	  /* READs that query which extended attributes are absent */
-	unsigned int permissions; /* READs that query permissions, */
-	int mode;		  /* for this mode of access(2) */
+	unsigned int permissions; /* READs that query permissions */
+	int mode;		  /* of access(2), for these */
 	unsigned int step;	  /* of the last table that learnt one */
-	unsigned int made; /* tables: each is made when it is first needed, as are its pages */
+	unsigned int made; /* tables: each is made, with its pages, when it is first needed */
 	struct table *last;
-	struct table *recent[RECENT]; /* the one that was used last, by the descriptor's low bits */
+	struct table *recent[RECENT]; /* the table used last, by the descriptor's low bits */
 	struct table tables[TABLES];
 };
 
@@ -121,12 +125,13 @@ static inline bool is_address(const void *at)
 }
 
 /*
- * Returns where the calling thread's set is or is to be.  Threads that have ended leave theirs to those
- * that get the same pointer, which libc reuses.
+ * Returns the place of the calling thread's set, which may not be made yet.  If all places that it
+ * tries have sets of other threads, the thread shares the first.  A set of a thread that has ended
+ * goes to the thread that gets its pointer next, because libc reuses these.
  */
 static inline struct set **set_place(void)
 {
-	/* Each thread of libc's has one; threads that share one share a set. */
+	/* Differs for all threads that libc made.  Others may share a pointer, and so a set. */
 	const void *self = __builtin_thread_pointer();
 	unsigned int first = ((uintptr_t)self * 0x9e3779b97f4a7c15ull) >> 32;
 
@@ -140,7 +145,7 @@ static inline struct set **set_place(void)
 	return &sets[first % SETS];
 }
 
-/* Takes a set of a process with one thread: a signal handler finds it taken. */
+/* Takes a set of a process with one thread, so that a signal handler finds it taken. */
 static inline void set_take_alone(struct set *set)
 {
 	*(volatile bool *)&set->taken = true;
@@ -177,7 +182,7 @@ static inline bool table_holds(const struct table *table)
 		 __atomic_load_n(&metadata_turns[table->dirfd], __ATOMIC_ACQUIRE) == table->turn));
 }
 
-/* True if words of a name may be read although they are beyond its end: its page has room. */
+/* True if whole words of a name may be read, also beyond its end: its page has room. */
 static inline bool name_has_room(const char *name)
 {
 	return ((uintptr_t)name & 4095) <= 4096 - 264;
@@ -213,7 +218,7 @@ static inline bool path_has_room(const char *path)
 	return ((uintptr_t)path & 4095) <= 4096 - PREFIX - 8;
 }
 
-/* True if the path begins with the table's prefix; false if that is hard to say. */
+/* True if the path begins with the table's prefix; false also if its page has no room. */
 static __attribute__((always_inline)) inline bool path_has_prefix(const char *path,
 								  const struct table *table)
 {
@@ -263,8 +268,8 @@ static inline void table_count(struct table *table)
 }
 
 /*
- * Returns the entry that is expected to be asked for, if that is what the path names.  NULL: it is
- * not, or that is hard to say.
+ * Returns the table's next entry if the path names it.  NULL: it does not, or the path's page has
+ * no room to compare words.
  */
 static __attribute__((always_inline)) inline const struct cosy_watch_entry *table_next(
 	struct table *table, int dirfd, const char *path)
@@ -284,8 +289,9 @@ static __attribute__((always_inline)) inline const struct cosy_watch_entry *tabl
 }
 
 /*
- * As table_next, for the next entry of the table's twin, which becomes the recent one by that; and for
- * any entry of the recent table: programs ask in other orders as well.
+ * Returns the entry that the path names, or NULL.  In the descriptor's recent table it may be any
+ * entry, because programs query in other orders as well.  If that table has a twin, the twin's next
+ * entry is tried first, and its others last; a twin with the entry becomes the recent table.
  */
 const struct cosy_watch_entry *table_jump(struct set *set, int dirfd, const char *path);
 
@@ -295,7 +301,7 @@ const struct cosy_watch_entry *table_search(struct table *table, const char *nam
 
 enum {
 	TABLE_SERVED,
-	TABLE_CHANGED, /* make the call: the file has changed, or cannot be served */
+	TABLE_CHANGED, /* make the system call: the file has changed, or cannot be served */
 	TABLE_UNKNOWN, /* metadata_serve has to be tried */
 	TABLE_JUMP,    /* table_expect_other has to be tried */
 };
@@ -308,14 +314,15 @@ struct found {
 };
 
 /*
- * TABLE_SERVED: the entry is what the kernel would answer, and the set stays taken.  Otherwise it is
- * left.  The words are read after the path's bytes and before the answer counts.
+ * Checks the entry's words, after the path was compared and before the answer is copied.
+ * TABLE_SERVED: the entry is what the kernel would answer, and the set stays taken.  Otherwise
+ * leaves the set.
  */
 static __attribute__((always_inline)) inline int found_holds(const struct found *found)
 {
 	if (likely(found->entry && entry_holds(found->table, found->entry)))
 		return TABLE_SERVED;
-	/* A directory changes when the program opens it: find and du ask again then. */
+	/* Opening a directory changes it: find and du query it again after that. */
 	bool changed = found->entry && table_holds(found->table);
 
 	set_leave(found->set);
@@ -331,7 +338,7 @@ static __attribute__((always_inline)) inline void found_leave(const struct found
 
 /*
  * Looks for the path in the table that was used last for the descriptor, in a process with one
- * thread.  It calls no function, so that the compiler keeps nothing on the stack.
+ * thread.  It calls no function, so that the compiler saves no registers on the stack.
  */
 static __attribute__((always_inline)) inline int table_expect(struct found *found, int dirfd,
 							      const char *path, const void *ret,
@@ -356,8 +363,8 @@ static __attribute__((always_inline)) inline int table_expect(struct found *foun
 }
 
 /*
- * The same in a process with several threads, for any name of the table; TABLE_UNKNOWN otherwise.  To be
- * called after table_expect has returned that.
+ * Does the same in a process with several threads, for any name of the table.  To be called after
+ * table_expect has returned TABLE_UNKNOWN, which this returns as well if there is one thread.
  */
 int table_expect_shared(struct found *found, int dirfd, const char *path, const void *ret,
 			int flags);
@@ -376,7 +383,7 @@ static __attribute__((always_inline)) inline int found_serve(int tried, const st
 	return tried;
 }
 
-/* Counts a call of a process with one thread.  True: it is not to be tried. */
+/* Counts a call of a process with one thread.  True: the set rests, so do not try to serve it. */
 static inline bool set_rests(void)
 {
 	struct set *set = __atomic_load_n(&sets[0], __ATOMIC_ACQUIRE);
