@@ -10,6 +10,7 @@
 #define THREADS	 8
 #define CONTEXTS 3
 #define SIZE	 (1 << 16)
+#define GUARD	 4096 /* bytes behind each buffer, since compounds also write beyond its end */
 #define SECONDS	 4
 
 static const struct bpf_insn touches[] = {
@@ -79,19 +80,35 @@ static void reopen(int i)
 	close(old);
 }
 
+/* Maps a context's buffer with a page behind it that nobody may use: libc's heap might be there. */
+static char *buffer_map(int fd)
+{
+	char *place = mmap(NULL, SIZE + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (place == MAP_FAILED)
+		return NULL;
+	if (mmap(place, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+		return place;
+	munmap(place, SIZE + GUARD);
+	return NULL;
+}
+
+static void buffer_unmap(char *buffer)
+{
+	if (buffer)
+		munmap(buffer, SIZE + GUARD);
+}
+
 static void map(int i)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = SIZE };
 	int fd = contexts[i].fd;
-	char *buffer, *old;
+	char *buffer;
 
 	expect(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf), "SETBUF");
-	buffer = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (buffer == MAP_FAILED)
-		return;
-	old = atomic_exchange(&contexts[i].buffer, buffer);
-	if (old)
-		munmap(old, SIZE);
+	buffer = buffer_map(fd);
+	if (buffer)
+		buffer_unmap(atomic_exchange(&contexts[i].buffer, buffer));
 }
 
 static void *attack(void *arg)
@@ -118,9 +135,7 @@ static void *attack(void *arg)
 			map(i);
 			break;
 		case 3:
-			old = atomic_exchange(&contexts[i].buffer, NULL);
-			if (old)
-				munmap(old, SIZE);
+			buffer_unmap(atomic_exchange(&contexts[i].buffer, NULL));
 			break;
 		case 4:
 			old = contexts[i].buffer;
