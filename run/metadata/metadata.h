@@ -55,8 +55,8 @@ uint64_t metadata_numbers(void);
 void metadata_opened(int fd, int flags, uint64_t before);
 
 /*
- * Serves fstatat(2) after table_expect (table.h) found nothing: true, with the answer; false: make the
- * call.
+ * Serves fstatat(2) after table_expect (table.h) found nothing: true, with the answer; false: make
+ * the call.
  */
 bool metadata_serve(int dirfd, const char *path, struct stat *ret, int flags);
 
