@@ -19,6 +19,12 @@ bool cosy_watch_admits_directory(const struct dentry *dir);
  */
 bool cosy_watch_is_stable(const struct inode *inode);
 
+/*
+ * Returns whether listing a directory, which was opened by this file, leaves its time of access as it
+ * is, until a hook sees a change of its times.  False in doubt.
+ */
+bool cosy_watch_keeps_access_time(const struct file *dir);
+
 /* Returns whether somebody changes the directory or its entries now. */
 bool cosy_watch_is_changing(struct inode *dir);
 

@@ -12,6 +12,7 @@
 #include <linux/xattr.h>
 #include "compat/compat.h"
 #include "kernel/symbols.h"
+#include "watch/admit.h"
 #include "watch/hooks.h"
 #include "watch/watcher.h"
 
@@ -40,14 +41,21 @@ static __always_inline void note_entry(struct inode *dir, struct dentry *entry)
 	cosy_watch_note(d_inode(entry), COSY_WATCH_ITSELF);
 }
 
-/* The file counts as open.  Its number may have named another directory before. */
+/*
+ * The file counts as open.  Its number may have named another directory before.  Listing a directory
+ * changes no attribute but its time of access.
+ */
 static __always_inline void note_open(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	cosy_watch_note(inode, COSY_WATCH_OPENED);
-	if (S_ISDIR(inode->i_mode))
-		cosy_watch_note_numbers();
+	if (!S_ISDIR(inode->i_mode)) {
+		cosy_watch_note(inode, COSY_WATCH_OPENED);
+		return;
+	}
+	if (!cosy_watch_keeps_access_time(file))
+		cosy_watch_note(inode, COSY_WATCH_OPENED);
+	cosy_watch_note_numbers();
 }
 
 /*
@@ -85,6 +93,12 @@ HOOK(hook_rename, {
 })
 /* an xattr handler's set (handler, idmap, dentry, inode, ...) */
 HOOK(hook_xattr, { cosy_watch_note(ARGUMENT(3, struct inode *), COSY_WATCH_ITSELF); })
+/*
+ * A file system's own ioctl (file, ...), for directories that were open.  It takes the inode's lock
+ * after this; in between the directory still counts as open, so no READ gives it out.
+ */
+HOOK(hook_ioctl,
+     { cosy_watch_note(file_inode(ARGUMENT(0, const struct file *)), COSY_WATCH_ITSELF); })
 /* security_file_open (file), also for file systems that open files as they look them up */
 HOOK(hook_open, { note_open(ARGUMENT(0, const struct file *)); })
 /* vfs_open (path, file), for files with O_PATH, which are not opened by the former */
@@ -129,6 +143,7 @@ enum kind {
 	LINK,
 	RENAME,
 	XATTR,
+	IOCTL,
 	OPEN,
 	NUMBER,
 	RECEIVE,
@@ -143,18 +158,27 @@ enum kind {
 };
 
 static const ftrace_func_t kind_function[KIND_CNT] = {
-	[DENTRY] = hook_dentry,	  [MAKE] = hook_make,
-	[REMOVE] = hook_remove,	  [LINK] = hook_link,
-	[RENAME] = hook_rename,	  [XATTR] = hook_xattr,
-	[OPEN] = hook_open,	  [NUMBER] = hook_number,
-	[RECEIVE] = hook_receive, [DIRECTORY] = hook_directory,
-	[PROCESS] = hook_process, [MOUNTS] = hook_mounts,
-	[CLONE] = hook_clone,	  [SECCOMP] = hook_seccomp,
-	[PRCTL] = hook_prctl,	  [CLOSE_RANGE] = hook_close_range,
+	[DENTRY] = hook_dentry,
+	[MAKE] = hook_make,
+	[REMOVE] = hook_remove,
+	[LINK] = hook_link,
+	[RENAME] = hook_rename,
+	[XATTR] = hook_xattr,
+	[IOCTL] = hook_ioctl,
+	[OPEN] = hook_open,
+	[NUMBER] = hook_number,
+	[RECEIVE] = hook_receive,
+	[DIRECTORY] = hook_directory,
+	[PROCESS] = hook_process,
+	[MOUNTS] = hook_mounts,
+	[CLONE] = hook_clone,
+	[SECCOMP] = hook_seccomp,
+	[PRCTL] = hook_prctl,
+	[CLOSE_RANGE] = hook_close_range,
 };
 
 static struct ftrace_ops kind_ops[KIND_CNT];
-static u32 registered; /* how many of them */
+static bool kind_registered[KIND_CNT];
 
 /* --- The functions that are traced --------------------------------------------------------- */
 
@@ -242,6 +266,20 @@ static void __init trace_table(const struct cosy_op_table *table,
 		trace(XATTR, (*xattr)->set, NULL);
 }
 
+/* Those of a file system's directories.  tmpfs has none, as the self-test checks. */
+static void __init trace_ioctl(const struct file_operations *op)
+{
+	if (!op) {
+		if (!reason)
+			reason = "a file system's operations of open directories";
+		return;
+	}
+	trace(IOCTL, op->unlocked_ioctl, NULL);
+#ifdef CONFIG_COMPAT
+	trace(IOCTL, op->compat_ioctl, NULL);
+#endif
+}
+
 static void __init trace_tmpfs(void)
 {
 	struct cosy_op_table *table = &cosy_op_tables[COSY_TMPFS];
@@ -269,6 +307,7 @@ static void __init trace_ext4(void)
 	}
 	ext4_module = type->owner;
 	trace_table(table, cosy_unexported_data("ext4_xattr_handlers"));
+	trace_ioctl(cosy_unexported_data("ext4_dir_operations"));
 }
 
 /*
@@ -325,12 +364,17 @@ static int __init kind_register(enum kind kind)
 			return error;
 		any = true;
 	}
-	/* An empty filter would trace every function. */
-	return any ? register_ftrace_function(ops) : -ENOENT;
+	/* An empty filter would trace every function.  Without ext4 there is no ioctl. */
+	if (!any)
+		return kind == IOCTL ? 0 : -ENOENT;
+	error = register_ftrace_function(ops);
+	kind_registered[kind] = !error;
+	return error;
 }
 
 const char *__init cosy_hooks_register(void)
 {
+	u32 kind;
 	int error;
 
 	if (!IS_ENABLED(CONFIG_IMA))
@@ -358,10 +402,10 @@ const char *__init cosy_hooks_register(void)
 	trace_named(PROCESS, "__ia32_sys_close_range", true);
 	if (reason)
 		return reason;
-	for (registered = 0; registered < KIND_CNT; registered++) {
-		error = kind_register(registered);
+	for (kind = 0; kind < KIND_CNT; kind++) {
+		error = kind_register(kind);
 		if (error) {
-			pr_info("cosy: cannot trace functions of kind %u: %d\n", registered, error);
+			pr_info("cosy: cannot trace functions of kind %u: %d\n", kind, error);
 			return "functions cannot be traced";
 		}
 	}
@@ -381,8 +425,11 @@ bool cosy_hooks_unregister(void)
 	bool removed = true;
 	u32 i;
 
-	while (registered)
-		removed &= !unregister_ftrace_function(&kind_ops[--registered]);
+	for (i = KIND_CNT; i-- > 0;) {
+		if (kind_registered[i])
+			removed &= !unregister_ftrace_function(&kind_ops[i]);
+		kind_registered[i] = false;
+	}
 	for (i = 0; removed && i < KIND_CNT; i++)
 		ftrace_free_filter(&kind_ops[i]);
 	ftrace_free_filter(&probe);

@@ -166,6 +166,24 @@ static const char *__init test_open(struct test *t)
 	return file_noted(t) ? NULL : "open";
 }
 
+/* The directory has just been changed, so listing it would change its time of access. */
+static const char *__init test_open_directory(struct test *t)
+{
+	struct path path = { .mnt = t->mnt, .dentry = t->root };
+	struct file *file;
+	bool has_ioctl;
+
+	before(t);
+	file = dentry_open(&path, O_RDONLY | O_DIRECTORY, current_cred());
+	if (IS_ERR(file))
+		return "open of a directory";
+	has_ioctl = file->f_op->unlocked_ioctl || file->f_op->compat_ioctl;
+	fput(file);
+	if (has_ioctl)
+		return "ioctl of a directory";
+	return dir_noted(t) ? NULL : "open of a directory";
+}
+
 static const char *__init test_link(struct test *t)
 {
 	struct inode *dir = d_inode(t->root), *inode = d_inode(t->file);
@@ -235,8 +253,8 @@ static const char *__init test_credentials(void)
 static const char *__init test_all(struct test *t)
 {
 	static const char *(*const tests[])(struct test *t)__initconst = {
-		test_create, test_mknod, test_symlink, test_mkdir,  test_rmdir,	 test_setattr,
-		test_xattr,  test_open,	 test_link,    test_unlink, test_rename,
+		test_create, test_mknod, test_symlink,	      test_mkdir, test_rmdir,  test_setattr,
+		test_xattr,  test_open,	 test_open_directory, test_link,  test_unlink, test_rename,
 	};
 	const char *failed = NULL;
 	u32 i;

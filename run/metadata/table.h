@@ -322,7 +322,7 @@ static __attribute__((always_inline)) inline int found_holds(const struct found 
 {
 	if (likely(found->entry && entry_holds(found->table, found->entry)))
 		return TABLE_SERVED;
-	/* Opening a directory changes it: find and du query it again after that. */
+	/* Opening a directory may change it: find and du query it again after that. */
 	bool changed = found->entry && table_holds(found->table);
 
 	set_leave(found->set);

@@ -10,6 +10,7 @@
 #     [BUSY <n>]		of these processors, how many it mostly keeps busy, default all: ctest reserves that many
 #     [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
 #     [DISK_BLOCK <bytes>]	of ext4, default 4096
+#     [DISK_FEATURES <list>]	of ext4, as mke2fs -O takes them
 #     [LOAD <module>...]	of the kernel's own
 #     [MODULE <dir>...]	further ones, built and put into /t
 #     [ENV NAME=VALUE...]
@@ -24,7 +25,7 @@
 # kernel and build the module once; when one fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE;ANY_KERNEL;STRIP"
-    "NAME;USER;CPU;SMP;BUSY;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;CPU;SMP;BUSY;MEM;DISK;DISK_TYPE;DISK_BLOCK;DISK_FEATURES;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -46,7 +47,7 @@ function(cosy_vm_test)
   # ... and try specialised versions whose guards fail each time.
   list(PREPEND arg_APPEND cosy.max_missed=0)
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
-  foreach(name USER CPU MEM DISK DISK_TYPE DISK_BLOCK)
+  foreach(name USER CPU MEM DISK DISK_TYPE DISK_BLOCK DISK_FEATURES)
     if(arg_${name})
       string(TOLOWER ${name} option)
       string(REPLACE _ - option ${option})

@@ -15,8 +15,11 @@ _SPARE = 256 << 20  # bytes free at least, for what the guest writes
 TYPES = ("ext4", "btrfs")
 
 
-def make(source: Path, image: Path, kind: str, block: int = 4096) -> Path:
-    """Writes an image of that kind of file system, of blocks of so many bytes, with a copy of `source`."""
+def make(source: Path, image: Path, kind: str, block: int = 4096, features: str = "") -> Path:
+    """Writes an image of that kind of file system, of blocks of so many bytes, with a copy of `source`.
+
+    `features` are of ext4, as mke2fs -O takes them.
+    """
     if not source.is_dir():
         raise SetupError(f"--disk {source}: no such folder")
     used = files = 0
@@ -34,6 +37,7 @@ def make(source: Path, image: Path, kind: str, block: int = 4096) -> Path:
         # Left to itself mke2fs gives so small a disk blocks of 1,024 bytes, which larger ones never have.
         command = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", str(block), "-N", str(files + 65536)]
         # The folder's owner on this host means nothing in the guest.
-        command += ["-E", "root_owner=0:0,lazy_itable_init=1", "-d", str(source), str(image)]
+        command += ["-E", "root_owner=0:0,lazy_itable_init=1", "-d", str(source)]
+        command += [*(["-O", features] if features else []), str(image)]
     cache.run(command, f"making a disk of {source}")
     return image

@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="block size of ext4 in bytes"
         )
+        sub.add_argument("--disk-features", default="", metavar="LIST", help="of ext4, as mke2fs -O takes them")
         sub.add_argument(
             "--drive", type=Path, action="append", default=[], metavar="FILE", help="a further disk, as it is"
         )
@@ -145,7 +146,9 @@ def _machine(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path)
 
 def _make_disk(options: argparse.Namespace, machine: qemu.Machine) -> None:
     if options.disk:
-        machine.disk = disk.make(options.disk, machine.scratch / "disk", options.disk_type, options.disk_block)
+        machine.disk = disk.make(
+            options.disk, machine.scratch / "disk", options.disk_type, options.disk_block, options.disk_features
+        )
 
 
 def _boot(options: argparse.Namespace, guest: guest_.Guest, machine: qemu.Machine) -> qemu.Outcome:

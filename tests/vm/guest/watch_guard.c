@@ -14,8 +14,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 
 #include "watch_cases.h"
+
+#define EXT4_IOC_SETVERSION _IOW('f', 4, long)
 
 static void map_file(int flags, int rights, size_t size)
 {
@@ -76,6 +79,66 @@ static void mount_directory(void)
 	if (mount("t", DIRECTORY, "tmpfs", 0, NULL))
 		perror("mount");
 	file_put(FILE_PATH, 5);
+}
+/* Listed later than it was changed, so that listing it again leaves its time of access. */
+static void list_lately(void)
+{
+	char bytes[4096];
+	int fd;
+
+	usleep(12000);
+	fd = open(DIRECTORY, O_RDONLY);
+	if (syscall(SYS_getdents64, fd, bytes, sizeof(bytes)) < 0)
+		perror("getdents64");
+	close(fd);
+}
+static void list_then_change(void)
+{
+	list_lately();
+	usleep(12000);
+	chmod(DIRECTORY, 0700);
+}
+static void modify_in_future(void)
+{
+	struct timespec times[2] = { { 0, UTIME_OMIT }, { time(NULL) + 3600, 0 } };
+
+	if (utimensat(AT_FDCWD, DIRECTORY, times, 0))
+		perror("utimensat");
+	list_lately();
+}
+static void clock_move(time_t seconds)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += seconds;
+	if (clock_settime(CLOCK_REALTIME, &now))
+		perror("clock_settime");
+}
+/* Two days ago the directory was made and listed. */
+static void list_days_ago(void)
+{
+	clock_move(-2 * 24 * 60 * 60);
+	if (rename(DIRECTORY, "top/mid/young") || mkdir(DIRECTORY, 0755))
+		perror(DIRECTORY);
+	list_lately();
+	clock_move(2 * 24 * 60 * 60);
+}
+static void bind_with(unsigned long flags)
+{
+	mkdir("bound", 0755);
+	if (mount(DIRECTORY, "bound", NULL, MS_BIND, NULL) ||
+	    mount(NULL, "bound", NULL, MS_BIND | MS_REMOUNT | flags, NULL))
+		perror("mount");
+}
+static void bind_strictly(void)
+{
+	list_lately();
+	bind_with(MS_STRICTATIME);
+}
+static void bind_without_times(void)
+{
+	bind_with(MS_NOATIME);
 }
 static void make_executable(void)
 {
@@ -313,6 +376,29 @@ static void list_before(void)
 
 	DO(syscall(SYS_getdents64, before_fd, bytes, sizeof(bytes)));
 }
+static void list_closed(void)
+{
+	list_directory();
+	close(later_fd);
+	later_fd = -1;
+}
+/* Through a mount of the directory whose flags are its own. */
+static void list_bound(void)
+{
+	char bytes[4096];
+
+	later_fd = open("bound", O_RDONLY);
+	DO(syscall(SYS_getdents64, later_fd, bytes, sizeof(bytes)));
+	close(later_fd);
+	later_fd = -1;
+}
+static void set_version(void)
+{
+	int version = 7;
+
+	later_fd = open(DIRECTORY, O_RDONLY);
+	DO(ioctl(later_fd, EXT4_IOC_SETVERSION, &version));
+}
 static void execute(void)
 {
 	pid_t child = fork();
@@ -434,6 +520,13 @@ static const struct change_case cases[] = {
 	{ "linkat of O_TMPFILE", nothing, link_unnamed, THE_DIRECTORY, 0 },
 	{ "list a directory", nothing, list_directory, THE_DIRECTORY, 0 },
 	{ "list, opened before", open_directory, list_before, THE_DIRECTORY, 0 },
+	{ "list, listed before", list_lately, list_closed, THE_DIRECTORY, KEPT },
+	{ "list, changed since", list_then_change, list_directory, THE_DIRECTORY, 0 },
+	{ "list, of the future", modify_in_future, list_directory, THE_DIRECTORY, 0 },
+	{ "list, listed days ago", list_days_ago, list_directory, THE_DIRECTORY, 0 },
+	{ "list, strictatime", bind_strictly, list_bound, THE_DIRECTORY, 0 },
+	{ "list, noatime", bind_without_times, list_bound, THE_DIRECTORY, KEPT },
+	{ "SETVERSION, listed before", list_lately, set_version, THE_DIRECTORY, 0 },
 	{ "store to a mapping", map_to_write, store_mapped, BY_PATH, 0 },
 	{ "setxattr", nothing, set_xattr, BY_PATH, 0 },
 	{ "access control list", nothing, set_acl, BY_PATH, 0 },
