@@ -221,7 +221,7 @@ watch-long: all ## answers of metadata windows against the kernel's, WATCH_ROUND
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=cosy.metadata=1 \
 		--disk $(BUILD)/tests/vm/guest/empty --put $(BUILD)/tests/vm/guest/watch_same \
 		--put $(BUILD)/tests/vm/guest/watch_during --put $(BUILD)/lib/cosy/libcosy-run-metadata.so \
-		--put tests/vm/guest/watch.sh -- sh -c \
+		--put tests/vm/guest/watch.sh --module tests/vm/oracle --put tests/vm/oracle/oracle.sh -- sh /t/oracle.sh sh -c \
 		"sh /t/watch.sh long /tmp $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES) && \
 		sh /t/watch.sh long /mnt $(WATCH_ROUNDS) $(WATCH_SEED) $(WATCH_PASSES)"
 

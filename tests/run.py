@@ -54,6 +54,7 @@ FOLDERS = {
     "examples": r"examples|documents-",
     "include": r"install|vm-lib-|vm-guest-(user-)?[67]",
     "kmod": r"vm-(module|guest|branches|extable|holding|lib|deny|processor)-",
+    "kmod/watch": r"vm-(module|watch|holding|oracle)-",
     "lib": r"vm-lib-|fuzz/interp|install",
     "debian": r"packages-files",
     "packaging": r"install|packages-files",
@@ -69,6 +70,7 @@ FOLDERS = {
     "tests/vm/fuzz": r"vm-fuzz-corpus",
     "tests/vm/guest": r"vm-guest-|vm-deny-|vm-processor-|guest-cancel",
     "tests/vm/holding": r"vm-holding-",
+    "tests/vm/oracle": r"vm-oracle-",
     "tests/vm/same": r"vm-same-tmpfs|vm-race-tmpfs",
     "tools": r"install",
 }

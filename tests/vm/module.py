@@ -90,10 +90,14 @@ def stripped(built: Path) -> Path:
     return small
 
 
-def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:
-    """Builds the module of a folder that has a Kbuild, for a kernel, in `to`."""
+def build_other(kernel: Kernel, folder: Path, to: Path, tree: Path = cache.TREE) -> Path:
+    """Builds the module of a folder that has a Kbuild, for a kernel, in `to`.  cosy.ko's headers are in its cosy/."""
     place = to / folder.name
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns("*.ko", "*.o"))
+    for name, data in sources(tree).items():
+        if name.endswith(".h"):
+            (place / "cosy" / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / "cosy" / name).write_bytes(data)
     arguments = [*kernel.make(to), f"M={place}", "-s", *NO_BTF, "modules"]
     cache.run(arguments, f"building the module of {folder.name}/ for {kernel.release}")
     return next(place.glob("*.ko"))

@@ -106,8 +106,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _guest(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -> guest_.Guest:
     """Returns what the guest contains and does."""
-    built = None if options.no_module else module.stripped(module.build(kernel, options.tree.resolve()))
-    further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
+    tree = options.tree.resolve()
+    built = None if options.no_module else module.stripped(module.build(kernel, tree))
+    further = [module.build_other(kernel, folder.resolve(), scratch, tree) for folder in options.module]
     return guest_.Guest(
         kernel=kernel,
         command=options.command or ["sh"],
