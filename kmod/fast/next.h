@@ -53,6 +53,12 @@ static __always_inline bool cosy_user_name_is(const u8 *a, const u8 *b, int leng
 	return !differ && !fault;
 }
 
+/* Does so for a name that cosy_reach has found, in user memory or not. */
+static __always_inline bool cosy_memory_name_is(const u8 *a, const u8 *b, int length, bool user)
+{
+	return user ? cosy_user_name_is(a, b, length) : cosy_name_is(a, b, length);
+}
+
 /*
  * Returns the supposed entry of `dir` if it has the name at `at`, which cosy_reach has bounded, in
  * user memory or not; and `*seq`, of which read_seqcount_retry tells whether it still has.  With a
@@ -69,8 +75,7 @@ static __always_inline struct dentry *cosy_next_named(struct cosy_activation *ru
 	spin_lock(&dir->d_lock);
 	next = cosy_supposed(run, dir, again);
 	if (unlikely(!next ||
-		     !(user ? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)
-			    : cosy_name_is(next->d_name.name, at, next->d_name.len + 1))))
+		     !cosy_memory_name_is(next->d_name.name, at, next->d_name.len + 1, user)))
 		goto none;
 	*seq = raw_read_seqcount(&next->d_seq);
 	if (unlikely(!(again ? !d_unhashed(next) : cosy_entry_get(next))))
@@ -82,6 +87,20 @@ none:
 	spin_unlock(&dir->d_lock);
 	return NULL;
 }
+
+/* Returns whether the entry that cosy_next_named gave still has its name, with nothing mounted on it. */
+static __always_inline bool cosy_next_stayed(const struct dentry *next, unsigned int seq)
+{
+	/* Mounting on an entry leaves the counter as it is. */
+	return !read_seqcount_retry(&next->d_seq, seq) &&
+	       !(READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY);
+}
+
+/*
+ * Does what cosy_find_next does for a name of several components in the current directory, all but
+ * the last of which are those of the name before it.
+ */
+s64 cosy_find_next_below(struct cosy_activation *run, u64 address, bool follow, bool again);
 
 /*
  * Finds what cosy_find would find where the name comes next to the one before it, in the same
@@ -100,10 +119,15 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 	const u8 *at;
 	int error;
 
-	if (unlikely(!(run->held & COSY_HELD_CHILD) || run->names.child_dirfd != dirfd ||
+	if (unlikely(!(run->held & COSY_HELD_CHILD) ||
 		     (!again && run->names.strangers >= COSY_MAX_STRANGERS) ||
 		     (dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))))
 		return COSY_ORDINARY;
+	if (run->names.child_dirfd != dirfd) {
+		if (dirfd == AT_FDCWD && run->names.child_dirfd == COSY_NO_DIRFD)
+			return cosy_find_next_below(run, address, follow, again);
+		return COSY_ORDINARY;
+	}
 	at = cosy_reach(run, address, COSY_NAME_ROOM);
 	if (unlikely(!at))
 		return COSY_ORDINARY;
@@ -124,12 +148,7 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 	error = cosy_may_search(run->names.child_dir);
 	if (unlikely(error))
 		return error;
-	if (unlikely(read_seqcount_retry(&next->d_seq, seq)))
-		return COSY_ORDINARY;
-	/* Mounting on an entry leaves the counter as it is. */
-	if (unlikely(READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY))
-		return COSY_ORDINARY;
-	return 0;
+	return likely(cosy_next_stayed(next, seq)) ? 0 : COSY_ORDINARY;
 }
 
 /*

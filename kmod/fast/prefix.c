@@ -24,6 +24,7 @@
 #include "context.h"
 #include "fast/lookup.h"
 #include "fast/mount.h"
+#include "fast/next.h"
 #include "fast/permission.h"
 #include "fast/prefix.h"
 
@@ -464,6 +465,57 @@ s64 cosy_prefix_enter(struct cosy_activation *run, const struct path *base, cons
 		}
 		prefix_follow(prefix, i, &dir);
 	}
+	run->names.prefixes->went = i;
 	run->names.prefix_dir = dir;
 	return 0;
+}
+
+/* --- The same way again -------------------------------------------------------------------- */
+
+u32 cosy_prefix_begins(const struct cosy_activation *run, const struct path *base, const u8 *at,
+		       bool user)
+{
+	const struct cosy_prefixes *prefixes = run->names.prefixes;
+	const struct cosy_prefix *prefix;
+	u32 length;
+
+	if (!(run->held & COSY_HELD_PREFIX))
+		return 0;
+	prefix = prefix_last(run);
+	/* A way that is given up drops more than this one: cosy_prefix_enter does that. */
+	if (unlikely(!prefixes->went || prefixes->went > prefix->depth ||
+		     prefixes->idle + 1 == PREFIX_IDLE || !path_equal(&prefix->base, base)))
+		return 0;
+	length = prefix->end[prefixes->went - 1] + 1;
+	return cosy_memory_name_is(prefix->text, at, length, user) ? length : 0;
+}
+
+void cosy_prefix_end(const struct cosy_activation *run, struct path *ret)
+{
+	const struct cosy_prefix *prefix = prefix_last(run);
+	u32 i;
+
+	*ret = prefix->base;
+	for (i = 0; i < run->names.prefixes->went; i++)
+		prefix_follow(prefix, i, ret);
+}
+
+s64 cosy_prefix_again(struct cosy_activation *run)
+{
+	struct cosy_prefix *prefix = prefix_last(run);
+	struct path at = prefix->base;
+	s64 error;
+	u32 i;
+
+	run->names.prefixes->idle++;
+	for (i = 0;; i++) {
+		error = cosy_may_search(&at);
+		if (unlikely(error) || i == run->names.prefixes->went)
+			break;
+		if (unlikely(!prefix_holds(prefix, &at, i)))
+			return COSY_ORDINARY;
+		prefix_follow(prefix, i, &at);
+	}
+	run->names.prefix_dir = at;
+	return error;
 }

@@ -21,6 +21,23 @@
 s64 cosy_prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
 		      u32 length);
 
+/*
+ * Returns how many bytes of the name at `at`, in user memory or not, are the way from `base` that the
+ * last name went, with its slash; 0: the name goes another way.  COSY_PREFIX_TEXT bytes and a word
+ * may be read there.
+ */
+u32 cosy_prefix_begins(const struct cosy_activation *run, const struct path *base, const u8 *at,
+		       bool user);
+
+/* Gives the directory at the end of that way, as it was found. */
+void cosy_prefix_end(const struct cosy_activation *run, struct path *ret);
+
+/*
+ * Goes that way again, to run->names.prefix_dir, as cosy_prefix_enter does, and asks for the permission
+ * to search that directory as well.  0, an error that is the call's; or COSY_ORDINARY: something changed.
+ */
+s64 cosy_prefix_again(struct cosy_activation *run);
+
 /* Returns whether all directories on the way that was gone last are unchanged. */
 bool cosy_prefix_holds(const struct cosy_activation *run);
 

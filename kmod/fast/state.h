@@ -107,7 +107,8 @@ struct cosy_prefix {
 struct cosy_prefixes {
 	struct cosy_prefix each[2];
 	u32 last; /* the one that was used last ... */
-	u32 idle; /* ... and so many names in a row went by it */
+	u32 went; /* ... of which the last name went so many components ... */
+	u32 idle; /* ... while so many names in a row did not go the other one */
 };
 
 struct cosy_names {

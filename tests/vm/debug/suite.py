@@ -40,7 +40,7 @@ _FIRST = ("failing", "holding", "guest")
 # Under kmemleak scan_tree_change takes more than ten minutes, of one without.
 _LASTING = [
     *("kmod_device", "kmod_front", "kmod_cache", "fork", "many", "hostile_fd", "hostile_quota", "hostile_race"),
-    *("fast_list", "fast_missing", "fast_next", "fast_path", "view", "move_parcel", "move_port"),
+    *("fast_list", "fast_below", "fast_missing", "fast_next", "fast_path", "view", "move_parcel", "move_port"),
     *("hostile_port", "unload"),
 ]
 # Of guest programs: under which sanitizer one is left out, and the cause as far as it is known.

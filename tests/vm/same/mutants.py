@@ -78,6 +78,7 @@ _CALLS = (
     "fast_statx",
     "fast_list",
     "fast_next",
+    "fast_below",
     "fast_scan",
     "fast_watched",
     "scan_tree",

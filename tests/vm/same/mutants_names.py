@@ -99,7 +99,7 @@ MUTANTS = [
         "READ_ONCE(info->swapped) + 1 !=",
         by="same",
     ),
-    Mutant("next-dirfd", "kmod/fast/next.h", "|| run->names.child_dirfd != dirfd ||", "||", by="fast_next"),
+    Mutant("next-dirfd", "kmod/fast/next.h", "if (run->names.child_dirfd != dirfd) {", "if (0) {", by="fast_next"),
     Mutant(
         "next-prefix",
         "kmod/fast/lookup.h",
@@ -108,20 +108,7 @@ MUTANTS = [
         by="fast_next",
     ),
     Mutant("next-pwd", "kmod/fast/next.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_statx"),
-    Mutant(
-        "next-name",
-        "kmod/fast/next.h",
-        ": cosy_name_is(next->d_name.name, at, next->d_name.len + 1))",
-        ": cosy_name_is(next->d_name.name, at, next->d_name.len))",
-        by="fast_next",
-    ),
-    Mutant(
-        "next-user-name",
-        "kmod/fast/next.h",
-        "? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)",
-        "? cosy_user_name_is(next->d_name.name, at, next->d_name.len)",
-        by="fast_next",
-    ),
+    Mutant("next-name", "kmod/fast/next.h", "next->d_name.len + 1, user)", "next->d_name.len, user)", by="fast_next"),
     Mutant(
         "next-parent",
         "kmod/fast/child.h",
@@ -158,6 +145,35 @@ MUTANTS = [
         "0)",
         by="held",
     ),
+    # Names below the directories of the name before
+    Mutant(
+        "below-way",
+        "kmod/fast/prefix.c",
+        "cosy_memory_name_is(prefix->text, at, length, user) ? length : 0;",
+        "length;",
+        by="fast_below",
+    ),
+    Mutant(
+        "below-slash",
+        "kmod/fast/prefix.c",
+        "cosy_memory_name_is(prefix->text, at, length, user)",
+        "cosy_memory_name_is(prefix->text, at, length - 1, user)",
+        by="fast_below",
+    ),
+    Mutant("below-base", "kmod/fast/prefix.c", "|| !path_equal(&prefix->base, base)", "", by="fast_below"),
+    Mutant(
+        "below-changed", "kmod/fast/prefix.c", "if (unlikely(!prefix_holds(prefix, &at, i)))", "if (0)", by="fast_below"
+    ),
+    Mutant("below-search", "kmod/fast/prefix.c", "error = cosy_may_search(&at);", "error = 0;", by="fast_below"),
+    Mutant("below-idle", "kmod/fast/prefix.c", "run->names.prefixes->idle++;", "", by="fast_below"),
+    Mutant(
+        "below-refused",
+        "kmod/fast/next.c",
+        "cosy_child_refused(next, follow) != COSY_GUARDS_HOLD",
+        "0",
+        by="fast_below",
+    ),
+    # Entries and directories that are kept
     Mutant("child-drop", "kmod/run/held.c", "cosy_child_drop(run);", "", by="fast_list"),
     Mutant(
         "pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->names.pwd);", "kept = true;", by="fast_stat"
