@@ -14,6 +14,9 @@ run, the third one alone, and the sum. A thread of the kernel compiles for later
 when that thread is idle. "background" is all of its work, in plain runs; its work during a run also
 counts in the run, and its work after a run in the sum.
 
+--reread is for trees on ext4: as after a start of the machine, the kernel's caches then have the names of
+a directory in the order in which the program's first run, which does not count, asked for them.
+
 Packages are other projects' programs: Debian's sources, built as they are and with the marks of
 packages/marks.py. A run that could not be, since a package is not to be had, ends with status 77.
 
@@ -186,7 +189,7 @@ def _cases(options: argparse.Namespace, scratch: Path) -> list[Row]:
     return rows
 
 
-def _script(rows: list[Row], count: int, place: str) -> str:
+def _script(rows: list[Row], count: int, place: str, reread: bool = False) -> str:
     """Returns the script that runs all; `@ ROW CONTENDER` announces whose runs follow."""
     lines = [f"mount -t tmpfs tmpfs /tmp; mkdir -p {place}; cd {place}; uname -r | sed 's/^/release /'"]
     # git reads the user's settings.
@@ -196,6 +199,8 @@ def _script(rows: list[Row], count: int, place: str) -> str:
     lines += [f"awk {shlex.quote(log)} >log", "for i in /t/tree-*; do [ -d $i ] && cp -r $i .; done"]
     lines += ["echo 0 >/proc/sys/vm/dirty_writeback_centisecs"]
     for number, row in enumerate(rows):
+        if reread:
+            lines.append(f"( {row.prepare or 'true'} ); sync; echo 2 >/proc/sys/vm/drop_caches")
         # The first run finds the kernel's caches empty, so it does not count.
         for contender, times in (("first", 1), *((contender, count) for contender in CONTENDERS)):
             program = f"/t/{'plain' if contender == 'first' else contender}/{row.program}"
@@ -236,6 +241,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=10, metavar="N", help="runs of each; 10")
     parser.add_argument("--files", default="500,5000,30000", help="of packages, several with commas between")
     parser.add_argument("--folder", type=int, metavar="N", help="of packages: regroup the files, N in a folder")
+    parser.add_argument("--reread", action="store_true", help="the kernel forgets all names before a program's runs")
     parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"), help="that the files are on")
     parser.add_argument(
         "--cache",
@@ -276,7 +282,7 @@ def main() -> int:
                 if not (scratch / contender / row.program).exists():
                     os.symlink(guest / contender / row.program, scratch / contender / row.program)
         place = "/mnt/runs" if options.fs == "ext4" else "/tmp/runs"
-        (scratch / "runs.sh").write_text(_script(rows, options.count, place))
+        (scratch / "runs.sh").write_text(_script(rows, options.count, place, options.reread))
         put = [options.build / "bench/runs/driver", *(scratch / entry for entry in CONTENDERS), scratch / "runs.sh"]
         for pattern in ("tree-*", "*.tar", "names-*", "lines-*", "read.sh"):
             put += sorted(scratch.glob(pattern))

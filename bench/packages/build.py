@@ -117,7 +117,9 @@ def input_make(kind: str, count: str, scratch: Path, tree: Path, git: Path | Non
         shutil.copytree(tree, target, symlinks=True)
         for words in (["init", "-q", "--template="], ["add", "-A"], [*_IDENTITY, "commit", "-q", "-m", "files"]):
             subprocess.run([str(git), *words], cwd=target, check=True, env={**os.environ, "HOME": str(scratch)})
-        subprocess.run(["tar", "cf", str(scratch / f"{target.name}.tar"), target.name], cwd=scratch, check=True)
+        # git writes the files of a tree in the order of its index, so tar is to do so as well.
+        command = ["tar", "cf", str(scratch / f"{target.name}.tar"), "--sort=name", target.name]
+        subprocess.run(command, cwd=scratch, check=True)
         shutil.rmtree(target)
         return f"[ -d {target.name} ] || tar xf /t/{target.name}.tar"
     if kind == "names":

@@ -51,6 +51,14 @@ class Lines(unittest.TestCase):
         self.assertIn("/t/driver 3 '' '' /t/plain/program", script)
         self.assertIn("/t/driver -p 3 '' '' /t/COSY-FAST/program", script)
 
+    def test_names_are_forgotten_after_the_input_is_made(self) -> None:
+        rows = [runs.Row("one", "program", [], prepare="make input")]
+        self.assertNotIn("drop_caches", runs._script(rows, 3, "/tmp/place"))
+        before, _, after = runs._script(rows, 3, "/tmp/place", reread=True).partition("drop_caches")
+        self.assertIn("( make input )", before)
+        self.assertNotIn("/t/driver", before)
+        self.assertIn("/t/driver 1 'make input'", after)
+
     def test_rows_are_those_of_the_benchmarks(self) -> None:
         options = argparse.Namespace(workload="process,programs", row="du -s.*tree 500|records.*long", size=None)
         names = [(row.program, row.arguments) for row in runs.benchmark_rows(options)]
