@@ -64,6 +64,28 @@ static bool ids_are_mapped(void)
 	return READ_ONCE(ns->uid_map.nr_extents) && READ_ONCE(ns->gid_map.nr_extents);
 }
 
+/*
+ * Returns whether only threads of this process have its descriptors and directories.  A thread that is
+ * ending has none any more, but counts as a thread until its end, and waits for the processor in
+ * between.
+ */
+static noinline bool threads_have_all(void)
+{
+	const struct files_struct *files = current->files;
+	const struct fs_struct *fs = current->fs;
+	const struct task_struct *thread;
+	int with_files = 0, with_fs = 0;
+
+	rcu_read_lock();
+	for_each_thread(current, thread)
+	{
+		with_files += data_race(thread->files) == files;
+		with_fs += data_race(thread->fs) == fs;
+	}
+	rcu_read_unlock();
+	return atomic_read(&files->count) == with_files && READ_ONCE(fs->users) == with_fs;
+}
+
 int cosy_watch_check_process(const struct cosy_watcher *watcher)
 {
 	int threads;
@@ -76,13 +98,15 @@ int cosy_watch_check_process(const struct cosy_watcher *watcher)
 		return -EPERM;
 	if (!ids_are_mapped() || cosy_watch_is_paused())
 		return -EAGAIN;
+	if (current->files != watcher->files || current->fs != watcher->fs ||
+	    current->nsproxy->mnt_ns != watcher->mounts)
+		return -EXDEV;
 	/* All threads, and nobody else, have these descriptors and directories. */
 	threads = get_nr_threads(current);
-	if (current->files != watcher->files || current->fs != watcher->fs ||
-	    atomic_read(&current->files->count) != threads ||
-	    READ_ONCE(current->fs->users) != threads || current->nsproxy->mnt_ns != watcher->mounts)
-		return -EXDEV;
-	return 0;
+	if (likely(atomic_read(&current->files->count) == threads &&
+		   READ_ONCE(current->fs->users) == threads))
+		return 0;
+	return threads_have_all() ? 0 : -EXDEV;
 }
 
 /* --- The mount namespace --------------------------------------------------------------------- */

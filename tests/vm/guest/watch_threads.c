@@ -306,6 +306,49 @@ static void thread_that_nobody_knows(void)
 	CHECK(read_holds(&watcher, AT_FDCWD, NULL, "f"));
 }
 
+static bool has_ended_thread(void)
+{
+	char path[40], text[512], *at;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	fd = open(path, O_RDONLY);
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = 0;
+	at = strrchr(text, ')');
+	return at && at[1] && at[2] == 'Z';
+}
+
+static void *read_without_the_first(void *watcher)
+{
+	while (!has_ended_thread())
+		sched_yield();
+	CHECK(read_holds(watcher, AT_FDCWD, NULL, "f"));
+	fflush(stdout);
+	_exit(failures != 0);
+}
+
+/* A thread that has ended may count as a thread, but has no descriptors any more. */
+static void thread_that_has_ended(void)
+{
+	int status;
+
+	if (!fork()) {
+		static struct watcher watcher;
+		pthread_t thread;
+
+		CHECK(!watcher_open(&watcher));
+		CHECK(!pthread_create(&thread, NULL, read_without_the_first, &watcher));
+		syscall(SYS_exit, 0);
+	}
+	wait(&status);
+	CHECK(!status);
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const tests[])(void) = {
@@ -318,6 +361,7 @@ int main(int argc, char **argv)
 		child_of_vfork_with_a_thread,
 		table_of_another_thread,
 		thread_that_nobody_knows,
+		thread_that_has_ended,
 	};
 
 	return tests_main(argc, argv, tests, sizeof(tests) / sizeof(*tests));
