@@ -345,7 +345,6 @@ static void following(void)
 	}
 	change = shared_memory(sizeof(*change));
 	follow("directories exchanged", exchange, SIZE_B);
-	follow("file exchanged", exchange_file, SIZE_B);
 	if (!geteuid()) {
 		follow("mounted over", mount_over, SIZE_B);
 		follow("file mounted over", mount_over_file, SIZE_B);
@@ -357,6 +356,8 @@ static void following(void)
 	follow("not to be searched here", forbid_here, -EACCES);
 	setfsuid(geteuid());
 	follow_thread();
+	/* Last: the file is not listed between the others any more. */
+	follow("file exchanged", exchange_file, SIZE_B);
 	munmap(change, sizeof(*change));
 }
 
