@@ -14,7 +14,7 @@ LEFT_OUT = {
     "deny-selinux": "the kernel is built without SELinux",
     "guest-short": "its programs are some of the machine guest",
     "guest-slub-debug": "as guest-short",
-    "profile": "the kernel is built without what BPF programs attach to (fentry)",
+    "profile": "the kernel is built without BPF programs that trace (BPF_EVENTS)",
     "processor-mds": "the kernel is built without what it does against leaks by the processor",
     "processor-retbleed": "as processor-mds",
     "processor-tsa": "as processor-mds",

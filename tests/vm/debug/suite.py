@@ -156,6 +156,7 @@ class Runner:
         options += ["--timeout", str(limit), "--mem", "1536", "--tree", str(tree), "--env", "LIMIT=1800"]
         options += ["--append=cosy.max_missed=0", "--env", "COSY_TIER=always", "--env", f"LEFT_OUT={left_out}"]
         options += ["--env", f"SAME_ROUNDS={self._options.rounds}", "--env", f"RACE_STEPS={4 * self._options.rounds}"]
+        options += ["--env", f"WATCH_ROUNDS={2 * self._options.rounds}"]
         logs = self._options.build / f"tests/vm/debug/{self._options.sanitizer}"
         logs.mkdir(parents=True, exist_ok=True)
         options += ["--log", str(logs / f"{machine.name}.log")]
@@ -225,7 +226,9 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="where user space is built")
     parser.add_argument("--kernel", default="6.12", metavar="SERIES")
     parser.add_argument("--sanitizer", default="kasan", choices=("kasan", "kcsan"))
-    parser.add_argument("--rounds", type=int, default=16, help="of `same`; a quarter of the steps of `race`")
+    parser.add_argument(
+        "--rounds", type=int, default=16, help="of `same`, a quarter of the steps of `race`, half of watch.sh's"
+    )
     parser.add_argument("--planted", action="store_true", help="only whether planted bugs are reported")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of machines, or planted bugs; otherwise all")
     options = parser.parse_args()

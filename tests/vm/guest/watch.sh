@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 # watch.sh on|off|untested DIR ROUNDS: metadata windows, with the module's parameter metadata=1, without
 # it, or with it on a kernel on which the guard was not tested.
+# WATCH_ROUNDS: so many instead of ROUNDS.
 # watch.sh long DIR ROUNDS SEED PASSES: only the comparisons of answers, by root and by an ordinary user.
+[ -z "$WATCH_ROUNDS" ] || set -- "$1" "$2" "$WATCH_ROUNDS" "$4" "$5"
 state=$(cat /sys/module/cosy/parameters/metadata_state)
 echo "metadata_state: $state"
 if [ "$1" = off ]; then
