@@ -5,7 +5,7 @@
     suite.py --build build [--sanitizer kasan] [--planted] [NAME...]
 
 They are those of ctest's list, a machine each (listed.py); sequences of the module's fuzzer; and
-kmemleak in a machine of its own, whose programs are those of what lives long.
+kmemleak in machines of its own, whose programs are those of what lives long.
 Each machine gets a line: passed or not, and how long it took; its kernel's log is kept in the build,
 tests/vm/debug/SANITIZER/NAME.log.  Passed means that its programs passed
 and that the kernel's log has no report (klog.py).  Of KCSAN's reports those count in which a function
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import listed
@@ -58,16 +58,17 @@ class Machine:
     options: list[str]
 
 
-def _programs(build: Path, names: list[str], script: str = "suite.sh", *options: str) -> Machine:
+def _programs(build: Path, names: list[str]) -> Machine:
     """Returns a machine with these guest programs."""
     put = [word for path in (build / _GUEST, _VM / "guest/suite.sh") for word in ("--put", str(path))]
-    return Machine("programs", ["--smp", "2", *put, *options, "--", "sh", f"/t/{script}", "/t/guest", *names])
+    return Machine("programs", ["--smp", "2", *put, "--", "sh", "/t/suite.sh", "/t/guest", *names])
 
 
-def _leaks(build: Path, names: list[str]) -> Machine:
-    """Returns a machine in which kmemleak looks for what these programs have left."""
-    options = ["--put", str(_VM / "debug/leaks.sh"), "--append=kmemleak=on"]
-    return replace(_programs(build, names, "leaks.sh", *options), name="leaks")
+def _leaks(name: str, machine: Machine) -> Machine:
+    """Returns the machine, in which kmemleak looks for what its programs have left."""
+    inside = machine.options.index("--")
+    options = [*machine.options[:inside], "--put", str(_VM / "debug/leaks.sh"), "--append=kmemleak=on"]
+    return Machine(name, [*options, "--", "sh", "/t/leaks.sh", *machine.options[inside + 1 :]])
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,11 @@ def _machines(build: Path, sanitizer: str, machines: dict[str, list[str]]) -> li
     found = [Machine(name, options) for name, options in machines.items()]
     found.sort(key=lambda machine: machine.name not in _FIRST)
     found.append(Machine("fuzz", []))
-    return [*found, *([_leaks(build, _LASTING)] if sanitizer == "kasan" else [])]
+    if sanitizer == "kasan":
+        found.append(_leaks("leaks", _programs(build, _LASTING)))
+        # Watchers live as long as their processes, their slots as long as the watchers.
+        found += [_leaks(f"leaks-{machine.name}", machine) for machine in found if machine.name == "watch"]
+    return found
 
 
 class Runner:
@@ -199,7 +204,9 @@ def _plant(bug: Planted, tree: Path) -> None:
 
 
 def _is_noticed(bug: Planted, runner: Runner, build: Path) -> tuple[bool, str]:
-    machine = (_leaks if bug.leaks else _programs)(build, bug.programs)
+    machine = _programs(build, bug.programs)
+    if bug.leaks:
+        machine = _leaks("leaks", machine)
     with tempfile.TemporaryDirectory(prefix="cosy-planted-") as name:
         _plant(bug, Path(name))
         said = runner.run(machine, Path(name), _PLANTED_LIMIT)[1]
