@@ -67,5 +67,5 @@ compared /t/watch_same "$2/same" "$3" 3 root 4
 # Changes come into calls.
 compared /t/watch_during "$2/during" $((1000 * $3)) 1
 # An ordinary user is denied some of what is asked for.
-compared /t/watch_same "$2/same" "$3" 4 nobody
+compared /t/watch_same "$2/nobody" "$3" 4 nobody
 exit $failed
