@@ -6,29 +6,21 @@
 #include <linux/fsnotify.h>
 #include <linux/mount.h>
 #include <linux/sched/xacct.h>
-#include <linux/timekeeping.h>
 #include "compat/compat.h"
+#include "fast/access_time.h"
 #include "fast/page_cache.h"
-
-#define DAY (24 * 60 * 60)
 
 /*
  * Asks before all else what touch_atime asks last: where no update is due, it does not matter who
- * might forbid one.  Reads the times unlocked, as atime_needs_update does.
+ * might forbid one.
  */
 static __always_inline bool access_is_recent(struct inode *inode, const struct vfsmount *mount)
 {
-	struct timespec64 now, accessed = data_race(inode_get_atime(inode)), modified, changed;
+	struct timespec64 now, accessed;
 
-	if (likely(mount->mnt_flags & MNT_RELATIME)) {
-		modified = data_race(inode_get_mtime(inode));
-		changed = data_race(inode_get_ctime(inode));
-		/* These are the coarse clock's seconds, as touch_atime takes them. */
-		if (timespec64_compare(&modified, &accessed) < 0 &&
-		    timespec64_compare(&changed, &accessed) < 0 &&
-		    ktime_get_real_seconds() - accessed.tv_sec < DAY)
-			return true;
-	}
+	if (likely((mount->mnt_flags & MNT_RELATIME) && cosy_relatime_keeps(inode, COSY_RELATIME)))
+		return true;
+	accessed = data_race(inode_get_atime(inode));
 	now = cosy_change_time(inode);
 	return timespec64_equal(&accessed, &now);
 }

@@ -5,8 +5,8 @@
 #include <linux/mount.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
-#include <linux/timekeeping.h>
 #include "compat/compat.h"
+#include "fast/access_time.h"
 #include "kernel/symbols.h"
 #include "watch/admit.h"
 #include "watch/hooks.h"
@@ -117,26 +117,17 @@ bool cosy_watch_is_stable(const struct inode *inode)
 	return stable;
 }
 
-/* The kernel updates an older time of access.  Answers live for a second, so a minute is far enough. */
-#define RECENT (24 * 60 * 60 - 60)
+/* Answers live for a second, so a minute is far enough from the kernel's next update. */
+#define RECENT (COSY_RELATIME - 60)
 
 bool cosy_watch_keeps_access_time(const struct file *dir)
 {
-	const struct inode *inode = file_inode(dir);
 	int flags = READ_ONCE(dir->f_path.mnt->mnt_flags);
-	struct timespec64 accessed, modified, changed;
 
 	if (flags & (MNT_NOATIME | MNT_NODIRATIME))
 		return true;
-	if (!(flags & MNT_RELATIME))
-		return false;
-	/* They may be torn only by a change whose hook has run. */
-	accessed = data_race(inode_get_atime(inode));
-	modified = data_race(inode_get_mtime(inode));
-	changed = data_race(inode_get_ctime(inode));
-	return timespec64_compare(&modified, &accessed) < 0 &&
-	       timespec64_compare(&changed, &accessed) < 0 &&
-	       ktime_get_real_seconds() - accessed.tv_sec < RECENT;
+	/* Only a change whose hook has run can be under way. */
+	return (flags & MNT_RELATIME) && cosy_relatime_keeps(file_inode(dir), RECENT);
 }
 
 bool cosy_watch_is_changing(struct inode *dir)
